@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sizes that the format promises. The writer keeps them; the reader refuses what goes beyond before it allocates anything.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace svd {
+
+// A chunk in the file, header and padding included. Far below what FlatBuffers' verifier can take (2 GiB).
+inline constexpr std::size_t kMaxChunkBytes = 16U << 20;
+// What one column of a chunk may unpack to.
+inline constexpr std::size_t kMaxColumnBytes = 64U << 20;
+// Steps, and accesses, of one chunk. The last execution may overshoot by one block.
+inline constexpr std::uint32_t kMaxChunkSteps = 4U << 20;
+// Strings and data of one event; larger kernel transfers are split by the engine.
+inline constexpr std::size_t kMaxEventBytes = 1U << 20;
+
+}  // namespace svd
