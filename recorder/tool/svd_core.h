@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Functions of Valgrind's core that its tool headers do not declare. They are in the static library
+ * that the tool links; their signatures are those of Valgrind 3.19.
+ */
+#ifndef SVD_CORE_H
+#define SVD_CORE_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_vki.h"
+
+extern SysRes VG_(do_syscall)(UWord number, UWord a1, UWord a2, UWord a3, UWord a4, UWord a5,
+                              UWord a6, UWord a7, UWord a8);
+/* Moves a descriptor to the range that the client cannot see, close-on-exec. */
+extern Int VG_(safe_fd)(Int fd);
+extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
+extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protection, Int fd,
+                                                      Off64T offset);
+extern Bool VG_(clo_trace_children);
+
+#endif /* SVD_CORE_H */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * System calls and what the kernel reads and writes on their behalf; also the signal frames that
+ * Valgrind writes in the kernel's place. Order in the log: call, reads, writes, result.
+ */
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+#include "svd_tool.h"
+
+enum { CHUNK = 32 << 10, NAME_BYTES = 16, PATH_BYTES = 4096 };
+
+static Bool readable(Addr address, SizeT size) {
+  return VG_(am_is_valid_for_client)(address, size, VKI_PROT_READ);
+}
+
+/* Length of the client's string at `address`, at most `max`, without touching what is not there. */
+static SizeT string_length(Addr address, SizeT max) {
+  SizeT n = 0;
+  while (n < max && ((n > 0 && (address + n) % VKI_PAGE_SIZE != 0) || readable(address + n, 1)) &&
+         ((const HChar*)address)[n] != 0) {
+    n++;
+  }
+  return n;
+}
+
+static void log_text(UInt type, ThreadId tid, Addr text, SizeT max) {
+  UInt length = string_length(text, max);
+  SvdWireRecord* r = svd_log_record(type, tid, svd_padded(sizeof(*r) + length), length);
+  if (!r) return;
+  VG_(memcpy)(r + 1, (const void*)text, length);
+  svd_log_commit();
+}
+
+void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
+  SvdWireSyscall* r = svd_log_record(SVD_WIRE_SYSCALL, tid, sizeof(*r), 0);
+  if (!r) return;
+  r->number = number;
+  for (UInt i = 0; i < 6 && i < n_args; i++) r->arguments[i] = args[i];
+  svd_log_commit();
+  if (number == __NR_prctl && args[0] == VKI_PR_SET_NAME) {
+    log_text(SVD_WIRE_THREAD_NAME, tid, args[1], NAME_BYTES);
+  }
+  if (number == __NR_execve) log_text(SVD_WIRE_EXEC, tid, args[0], PATH_BYTES);
+  if (number == __NR_execveat) log_text(SVD_WIRE_EXEC, tid, args[1], PATH_BYTES);
+  /* The call may never return: exec, or a fatal signal that does not let us run. */
+  svd_log_publish();
+}
+
+static Bool makes_process(UInt number, const UWord* args) {
+  return number == __NR_fork || number == __NR_vfork ||
+         (number == __NR_clone && !(args[0] & VKI_CLONE_THREAD));
+}
+
+void svd_syscall_exit(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRes result) {
+  SvdWireSyscallExit* r = svd_log_record(SVD_WIRE_SYSCALL_EXIT, tid, sizeof(*r), 0);
+  if (!r) return;
+  r->number = number;
+  r->result = sr_isError(result) ? -(Long)sr_Err(result) : (Long)sr_Res(result);
+  svd_log_commit();
+  if (makes_process(number, args) && !sr_isError(result) && sr_Res(result) != 0) {
+    SvdWireFork* f = svd_log_record(SVD_WIRE_FORK, tid, sizeof(*f), 0);
+    if (!f) return;
+    f->child_pid = sr_Res(result);
+    f->recorded = svd_follow;
+    svd_log_commit();
+  }
+}
+
+void svd_kernel_read(CorePart part, ThreadId tid, const HChar* what, Addr address, SizeT size) {
+  SvdWireRange* r = svd_log_record(SVD_WIRE_KERNEL_READ, tid, sizeof(*r), 0);
+  if (!r) return;
+  r->address = address;
+  r->size = size;
+  svd_log_commit();
+}
+
+void svd_kernel_read_string(CorePart part, ThreadId tid, const HChar* what, Addr address) {
+  svd_kernel_read(part, tid, what, address, string_length(address, PATH_BYTES) + 1);
+}
+
+void svd_kernel_write(CorePart part, ThreadId tid, Addr address, SizeT size) {
+  Bool with_data = svd_values && readable(address, size);
+  while (size > 0) {
+    SizeT n = size < CHUNK ? size : CHUNK;
+    UInt bytes = with_data ? n : 0;
+    SvdWireRange* r =
+        svd_log_record(SVD_WIRE_KERNEL_WRITE, tid, svd_padded(sizeof(*r) + bytes), bytes);
+    if (!r) return;
+    r->address = address;
+    r->size = n;
+    VG_(memcpy)(r + 1, (const void*)address, bytes);
+    svd_log_commit();
+    address += n;
+    size -= n;
+  }
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The ring: the one file that touches shared memory (layout: svd/wire/ring.h).
+ *
+ * While a thread runs generated code, its shadow state holds the log pointer, because generated
+ * code reaches that with one instruction; otherwise `cursor` does. `code_tid` says which of the two
+ * is true. Signal frames save and restore shadow state, so it is written at every entry to
+ * generated code and read at every exit, and never trusted in between.
+ *
+ * Invariants: cursor < data + capacity + slack. When cursor < limit, `slack` bytes at cursor may be
+ * written: the reader has consumed what was there. Every writer compares with limit first.
+ */
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_transtab.h"
+#include "pub_tool_vkiscnums.h"
+#include "svd_core.h"
+#include "svd_tool.h"
+
+enum { LOCK_WRITE = 1, LOCK_NONE = 2 }; /* F_WRLCK, F_UNLCK */
+enum { TIMED_OUT = 110 };               /* ETIMEDOUT */
+enum { PEER_CHECK_MS = 50 };
+
+Bool svd_recording = False;
+
+static SvdWireHeader* header;
+static UChar* data;
+static UChar* cursor;
+static UChar* limit;
+static ULong lap_start;     /* position of data[0] in this lap */
+static ThreadId code_tid;   /* in generated code now, or 0 */
+static ThreadId last_tid;   /* of the last SVD_WIRE_SWITCH */
+static Int session_fd = -1; /* locked by the collector while it lives */
+static Int ring_fd = -1;    /* locked by us while we live */
+
+static const SizeT lap = SVD_WIRE_CAPACITY + SVD_WIRE_SLACK;
+
+static SysRes syscall6(UWord number, UWord a1, UWord a2, UWord a3, UWord a4, UWord a5, UWord a6) {
+  return VG_(do_syscall)(number, a1, a2, a3, a4, a5, a6, 0, 0);
+}
+
+static ULong position(void) { return lap_start + (ULong)(cursor - data); }
+
+static void fetch_pointer(void) {
+  if (code_tid) {
+    VG_(get_shadow_regs_area)(code_tid, (UChar*)&cursor, 1, SVD_SHADOW_POINTER, sizeof(cursor));
+  }
+}
+
+static void store_pointer(void) {
+  if (code_tid) {
+    UChar* both[2] = {cursor, limit};
+    VG_(set_shadow_regs_area)(code_tid, 1, SVD_SHADOW_POINTER, sizeof(both), (UChar*)both);
+  }
+}
+
+static void futex_wake(UInt* word) {
+  syscall6(__NR_futex, (UWord)word, VKI_FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+static Bool collector_lives(void) {
+  struct vki_flock lock;
+  VG_(memset)(&lock, 0, sizeof(lock));
+  lock.l_type = LOCK_WRITE;
+  if (VG_(fcntl)(session_fd, VKI_F_GETLK, (Addr)&lock) < 0) return False;
+  return lock.l_type != LOCK_NONE;
+}
+
+static Bool room_up_to(ULong end) {
+  return end <= __atomic_load_n(&header->consumed, __ATOMIC_ACQUIRE) + lap;
+}
+
+/* Waits until everything before position `end` may be written; False if the collector is gone. */
+static Bool wait_for_room(ULong end) {
+  struct vki_timespec timeout = {0, PEER_CHECK_MS * 1000000};
+  while (!room_up_to(end)) {
+    UInt seen = __atomic_load_n(&header->consumed_futex, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&header->writer_waiting, 1, __ATOMIC_SEQ_CST);
+    if (!room_up_to(end)) {
+      SysRes r = syscall6(__NR_futex, (UWord)&header->consumed_futex, VKI_FUTEX_WAIT, seen,
+                          (UWord)&timeout, 0, 0);
+      if (sr_isError(r) && sr_Err(r) == TIMED_OUT && !collector_lives()) return False;
+    }
+    __atomic_store_n(&header->writer_waiting, 0, __ATOMIC_RELAXED);
+  }
+  return True;
+}
+
+void svd_log_publish(void) {
+  if (svd_recording) __atomic_store_n(&header->published, position(), __ATOMIC_RELEASE);
+}
+
+/* Makes cursor < limit true again. */
+static void make_room(void) {
+  if (cursor >= data + SVD_WIRE_CAPACITY) {
+    lap_start += lap;
+    cursor = data;
+  }
+  SizeT offset = cursor - data;
+  if (svd_recording) {
+    svd_log_publish();
+    __atomic_add_fetch(&header->published_futex, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&header->reader_waiting, __ATOMIC_SEQ_CST)) {
+      futex_wake(&header->published_futex);
+    }
+    if (!wait_for_room(position() + SVD_WIRE_STRIDE + SVD_WIRE_SLACK)) svd_log_detach(False);
+  }
+  SizeT end = offset + SVD_WIRE_STRIDE;
+  limit = data + (end < SVD_WIRE_CAPACITY ? end : SVD_WIRE_CAPACITY);
+}
+
+void svd_log_refill(void) {
+  fetch_pointer();
+  make_room();
+  store_pointer();
+}
+
+void* svd_log_record(UInt type, ThreadId tid, UInt size, UInt text_size) {
+  if (!svd_recording) return NULL;
+  tl_assert(size % 8 == 0 && size <= SVD_WIRE_SLACK);
+  fetch_pointer();
+  if (cursor >= limit) make_room();
+  SvdWireRecord* record = (SvdWireRecord*)cursor;
+  VG_(memset)(record, 0, size);
+  record->type = type;
+  record->size = size;
+  record->tid = tid;
+  record->text_size = text_size;
+  return record;
+}
+
+void svd_log_commit(void) {
+  cursor += ((SvdWireRecord*)cursor)->size;
+  store_pointer();
+}
+
+void svd_log_enter(ThreadId tid, ULong blocks) {
+  if (svd_recording && tid != last_tid) {
+    last_tid = tid;
+    if (svd_log_record(SVD_WIRE_SWITCH, tid, sizeof(SvdWireRecord), 0)) svd_log_commit();
+  }
+  svd_log_publish();
+  code_tid = tid;
+  store_pointer();
+}
+
+void svd_log_leave(ThreadId tid, ULong blocks) {
+  fetch_pointer();
+  code_tid = 0;
+  svd_log_publish();
+}
+
+Bool svd_log_in_code(void) { return code_tid != 0; }
+
+static void fail(const HChar* what, const HChar* path) {
+  VG_(fmsg)("svd: cannot %s %s\n", what, path);
+  VG_(exit)(1);
+}
+
+/* Makes and locks a ring file under a temporary name, and maps it: at `fixed`, or anywhere for 0.
+ */
+static void map_ring(Addr fixed) {
+  HChar temporary[512], final[512];
+  struct vki_timespec now;
+  VG_(clock_gettime)(&now, VKI_CLOCK_REALTIME);
+  ULong start_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
+  Int pid = VG_(getpid)();
+  VG_(snprintf)(temporary, sizeof(temporary), "%s/new.%d.%llu", svd_session_dir, pid, start_ns);
+  VG_(snprintf)
+  (final, sizeof(final), "%s/" SVD_WIRE_RING_PREFIX "%d.%llu", svd_session_dir, pid, start_ns);
+
+  Int fd = VG_(fd_open)(temporary, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, 0600);
+  if (fd < 0) fail("create", temporary);
+  ring_fd = VG_(safe_fd)(fd);
+  SizeT size = SVD_WIRE_DATA_OFFSET + lap;
+  /* Reserved now: a store to a full tmpfs would be a bus error. */
+  if (sr_isError(syscall6(__NR_fallocate, ring_fd, 0, 0, size, 0, 0))) {
+    VG_(unlink)(temporary);
+    fail("reserve memory for", temporary);
+  }
+  struct vki_flock lock;
+  VG_(memset)(&lock, 0, sizeof(lock));
+  lock.l_type = LOCK_WRITE;
+  VG_(fcntl)(ring_fd, VKI_F_SETLK, (Addr)&lock);
+
+  UInt protection = VKI_PROT_READ | VKI_PROT_WRITE;
+  SysRes mapped = fixed ? syscall6(__NR_mmap, fixed, size, protection,
+                                   VKI_MAP_SHARED | VKI_MAP_FIXED, ring_fd, 0)
+                        : VG_(am_shared_mmap_file_float_valgrind)(size, protection, ring_fd, 0);
+  if (sr_isError(mapped)) {
+    VG_(unlink)(temporary);
+    fail("map", temporary);
+  }
+  header = (SvdWireHeader*)sr_Res(mapped);
+  data = cursor = limit = (UChar*)header + SVD_WIRE_DATA_OFFSET;
+  lap_start = 0;
+  last_tid = 0;
+
+  header->magic = SVD_WIRE_MAGIC;
+  header->version = SVD_WIRE_VERSION;
+  header->flags = svd_values ? SVD_WIRE_VALUES : 0;
+  header->capacity = SVD_WIRE_CAPACITY;
+  header->slack = SVD_WIRE_SLACK;
+  header->pid = pid;
+  header->parent_pid = VG_(getppid)();
+  header->start_ns = start_ns;
+  if (VG_(rename)(temporary, final) != 0) fail("rename", temporary);
+  svd_recording = True;
+}
+
+void svd_log_open(void) {
+  HChar path[512];
+  VG_(snprintf)(path, sizeof(path), "%s/" SVD_WIRE_SESSION_FILE, svd_session_dir);
+  Int fd = VG_(fd_open)(path, VKI_O_RDWR, 0);
+  if (fd < 0) fail("open", path);
+  session_fd = VG_(safe_fd)(fd);
+  if (!collector_lives()) fail("find the collector of", path);
+  map_ring(0);
+}
+
+/* New translations are needed when recording starts or stops, and when blocks need new numbers. */
+static void retranslate_all(void) {
+  VG_(discard_translations_safely)(VKI_PAGE_SIZE, (1ull << 47) - VKI_PAGE_SIZE, "svd");
+}
+
+void svd_log_detach(Bool forked) {
+  svd_recording = False;
+  if (forked) {
+    /* Translations that are still instrumented write here until they are discarded. */
+    syscall6(__NR_mmap, (UWord)header, SVD_WIRE_DATA_OFFSET + lap, VKI_PROT_READ | VKI_PROT_WRITE,
+             VKI_MAP_PRIVATE | VKI_MAP_FIXED | VKI_MAP_ANONYMOUS, (UWord)-1, 0);
+    VG_(close)(ring_fd);
+  }
+  retranslate_all();
+}
+
+void svd_log_reopen(void) {
+  VG_(close)(ring_fd);
+  map_ring((Addr)header);
+  retranslate_all();
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Signals, the fatal one, and the end of the process.
+ *
+ * Valgrind's own callback is told of a signal only where a handler is installed, so two functions
+ * of the core are wrapped at link time: the report to the debugger, which every signal passes
+ * before it is acted upon, and the one that ends all other threads, which says why.
+ *
+ * A fault reaches us from inside generated code: the execution record under way is whole in length
+ * but not in content, and SVD_WIRE_CUT behind it says where it ended. That relies on the program
+ * counter being exact where a fault can happen: VEX keeps it so for memory accesses, and
+ * svd_instrument.c for divisions.
+ */
+#include "pub_tool_machine.h"
+#include "pub_tool_vki.h"
+#include "svd_tool.h"
+
+/* The reason of VG_(nuke_all_threads_except) that means a fatal signal. */
+enum { REASON_FATAL_SIGNAL = 3 };
+
+static Int last_signal; /* the last one that was reported */
+static Int fatal_signal;
+
+Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t* info, ThreadId tid);
+void __real_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason);
+
+Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t* info, ThreadId tid) {
+  last_signal = info->si_signo;
+  Addr pc = VG_(get_IP)(tid);
+  if (svd_log_in_code()) {
+    SvdWireCut* cut = svd_log_record(SVD_WIRE_CUT, tid, sizeof(*cut), 0);
+    if (cut) {
+      cut->pc = pc;
+      svd_log_commit();
+    }
+  }
+  SvdWireSignal* r = svd_log_record(SVD_WIRE_SIGNAL, tid, sizeof(*r), 0);
+  if (r) {
+    r->number = info->si_signo;
+    r->code = info->si_code;
+    r->address = (Addr)info->_sifields._sigfault._addr;
+    r->pc = pc;
+    svd_log_commit();
+  }
+  return __real_vgPlain_gdbserver_report_signal(info, tid);
+}
+
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason) {
+  if (reason == REASON_FATAL_SIGNAL) fatal_signal = last_signal;
+  __real_vgPlain_nuke_all_threads_except(me, reason);
+}
+
+static void log_handler(UInt type, ThreadId tid, Int number, Bool alternate_stack) {
+  SvdWireHandler* r = svd_log_record(type, tid, sizeof(*r), 0);
+  if (!r) return;
+  r->number = number;
+  r->on_alternate_stack = alternate_stack;
+  svd_log_commit();
+}
+
+void svd_handler_begin(ThreadId tid, Int number, Bool alternate_stack) {
+  log_handler(SVD_WIRE_HANDLER, tid, number, alternate_stack);
+}
+
+void svd_handler_end(ThreadId tid, Int number) {
+  log_handler(SVD_WIRE_HANDLER_END, tid, number, False);
+}
+
+void svd_end(Int status) {
+  SvdWireEnd* r = svd_log_record(SVD_WIRE_END, 0, sizeof(*r), 0);
+  if (!r) return;
+  r->status = status;
+  r->signal = fatal_signal;
+  svd_log_commit();
+  svd_log_publish();
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Life of threads and of forked children. Thread numbers are Valgrind's and are used again after a
+ * thread's end; the reader tells their lives apart by the start and exit records.
+ */
+#include "libvex_guest_amd64.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
+#include "svd_core.h"
+#include "svd_tool.h"
+
+void svd_thread_create(ThreadId tid, ThreadId child) {
+  SvdWireThreadCreate* r = svd_log_record(SVD_WIRE_THREAD_CREATE, tid, sizeof(*r), 0);
+  if (!r) return;
+  r->child = child;
+  svd_log_commit();
+}
+
+void svd_thread_first_instruction(ThreadId tid) {
+  SvdWireThreadStart* r = svd_log_record(SVD_WIRE_THREAD_START, tid, sizeof(*r), 0);
+  if (!r) return;
+  r->os_tid = VG_(gettid)();
+  VG_(get_shadow_regs_area)
+  (tid, (UChar*)&r->self, 0, offsetof(VexGuestAMD64State, guest_FS_CONST), sizeof(r->self));
+  r->stack_pointer = VG_(get_SP)(tid);
+  r->stack_top = VG_(thread_get_stack_max)(tid);
+  r->stack_size = VG_(thread_get_stack_size)(tid);
+  svd_log_commit();
+}
+
+void svd_thread_exit(ThreadId tid) {
+  if (svd_log_record(SVD_WIRE_THREAD_EXIT, tid, sizeof(SvdWireRecord), 0)) svd_log_commit();
+}
+
+void svd_fork_child(ThreadId tid) {
+  if (!svd_recording) return;
+  if (svd_follow) {
+    svd_log_reopen();
+    svd_thread_first_instruction(tid);
+  } else {
+    svd_log_detach(True);
+    VG_(clo_trace_children) = False;
+  }
+}

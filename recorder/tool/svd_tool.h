@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the parts of the tool know of each other. Everything runs under Valgrind's big lock, so
+ * nothing here is synchronised; only the ring is shared, with another process.
+ */
+#ifndef SVD_TOOL_H
+#define SVD_TOOL_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_tooliface.h"
+#include "svd/wire/ring.h"
+
+/* Options (svd_main.c). */
+extern const HChar* svd_session_dir;
+extern Bool svd_values;
+extern Bool svd_follow;
+
+/* ---- svd_log.c: the ring ------------------------------------------------------------------- */
+
+/* Where the generated code finds the log, in the first shadow of the running thread's state. */
+enum { SVD_SHADOW_POINTER = 0, SVD_SHADOW_LIMIT = 8 };
+
+/* False: this process is not recorded (any more); instrument() then adds nothing. */
+extern Bool svd_recording;
+
+void svd_log_open(void);
+/* The process goes on unrecorded. `forked`: the ring is the parent's and must not be touched. */
+void svd_log_detach(Bool forked);
+/* In a forked child: a ring of its own in place of the parent's. */
+void svd_log_reopen(void);
+void svd_log_publish(void);
+/* A record of `size` bytes (a multiple of 8, at most the slack) at the current position, its header
+ * filled; NULL when not recording. Complete once svd_log_commit is called. */
+void* svd_log_record(UInt type, ThreadId tid, UInt size, UInt text_size);
+void svd_log_commit(void);
+/* The generated code's pointer goes to and comes from the thread that runs. */
+void svd_log_enter(ThreadId tid, ULong blocks);
+void svd_log_leave(ThreadId tid, ULong blocks);
+/* Whether a thread is inside generated code (and has been interrupted by a fault there). */
+Bool svd_log_in_code(void);
+/* Called by generated code that found no room. */
+void svd_log_refill(void);
+
+static inline UInt svd_padded(UInt size) { return (size + 7) & ~7u; }
+
+/* ---- svd_slots.c: what a superblock accesses, and where that is in its record --------------- */
+
+enum { SVD_MAX_INSTRUCTIONS = 256, SVD_MAX_SLOTS = 1024, SVD_MAX_EXITS = 255 };
+
+typedef struct {
+  SvdWireSlot wire;
+  Int statement;   /* index of the access in the superblock */
+  IRExpr* address; /* atom */
+  IRExpr* value;   /* atom; NULL: no value */
+  IRExpr* guard;   /* atom; NULL: unconditional, or a compare-and-swap */
+  IRCAS* cas;      /* the write of a compare-and-swap: happens if it succeeds */
+} SvdSlot;
+
+typedef struct {
+  Int body; /* first statement after the preamble */
+  UInt instructions, slots, exits;
+  UInt code_size;
+  SvdWireInstruction instruction[SVD_MAX_INSTRUCTIONS];
+  SvdSlot slot[SVD_MAX_SLOTS];
+  SvdWireExit exit[SVD_MAX_EXITS];
+} SvdPlan;
+
+/* False when there is nothing to record in `sb`. */
+Bool svd_plan(SvdPlan* plan, IRSB* sb);
+void svd_log_block(const SvdPlan* plan, UInt id);
+Bool svd_is_mailbox(const IRExpr* address);
+
+/* ---- svd_instrument.c ---------------------------------------------------------------------- */
+
+IRSB* svd_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout,
+                     const VexGuestExtents* vge, const VexArchInfo* archinfo_host, IRType gWordTy,
+                     IRType hWordTy);
+
+/* ---- callbacks, all registered in svd_main.c ----------------------------------------------- */
+
+/* svd_threads.c */
+void svd_thread_create(ThreadId tid, ThreadId child);
+void svd_thread_first_instruction(ThreadId tid);
+void svd_thread_exit(ThreadId tid);
+void svd_fork_child(ThreadId tid);
+
+/* svd_signals.c */
+void svd_handler_begin(ThreadId tid, Int number, Bool alternate_stack);
+void svd_handler_end(ThreadId tid, Int number);
+void svd_end(Int status);
+
+/* svd_kernel.c */
+void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args);
+void svd_syscall_exit(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRes result);
+void svd_kernel_read(CorePart part, ThreadId tid, const HChar* what, Addr address, SizeT size);
+void svd_kernel_read_string(CorePart part, ThreadId tid, const HChar* what, Addr address);
+void svd_kernel_write(CorePart part, ThreadId tid, Addr address, SizeT size);
+
+/* svd_maps.c */
+void svd_map_startup(Addr address, SizeT size, Bool r, Bool w, Bool x, ULong handle);
+void svd_map(Addr address, SizeT size, Bool r, Bool w, Bool x, ULong handle);
+void svd_unmap(Addr address, SizeT size);
+void svd_protect(Addr address, SizeT size, Bool r, Bool w, Bool x);
+void svd_remap(Addr from, Addr to, SizeT size);
+void svd_break_grow(Addr address, SizeT size, ThreadId tid);
+void svd_break_shrink(Addr address, SizeT size);
+
+#endif /* SVD_TOOL_H */
