@@ -49,17 +49,17 @@ struct Slot {
 };
 
 struct Instruction {
-  Pc pc;
+  Pc pc{};
   std::uint8_t length = 0;
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
 // Exactly one of `instructions` (with `code`, their bytes one after the other) and `statements` is filled.
 struct Block {
-  std::vector<Instruction> instructions;
-  std::vector<std::uint8_t> code;
-  std::vector<StatementId> statements;
-  std::vector<Slot> slots;
+  std::vector<Instruction> instructions{};
+  std::vector<std::uint8_t> code{};
+  std::vector<StatementId> statements{};
+  std::vector<Slot> slots{};
 
   bool abstract() const { return !statements.empty(); }
   std::size_t size() const { return abstract() ? statements.size() : instructions.size(); }
@@ -68,12 +68,16 @@ struct Block {
 
 // A statement of a program that is not machine code: "3.09", `buf->outcnt += len`, log.c:1327.
 struct Statement {
-  std::string label;
-  std::string text;
-  std::string function;
-  std::string file;
+  std::string label{};
+  std::string text{};
+  std::string function{};
+  std::string file{};
   std::uint32_t line = 0;
-  std::vector<StatementId> controlled_by;  // predicates whose last instance in the thread decides about this one
+  std::vector<StatementId> controlled_by{};  // predicates whose last instance in the thread decides about this one
+  static constexpr void fields(auto& s, auto&& f) {
+    f("label", s.label), f("text", s.text), f("function", s.function), f("file", s.file), f("line", s.line),
+        f("controlled-by", s.controlled_by);
+  }
   friend bool operator==(const Statement&, const Statement&) = default;
 };
 

@@ -28,8 +28,8 @@ struct Shape {
 
 // Consecutive executions of one thread.
 struct Run {
-  ThreadId thread;
-  Seq first_seq;
+  ThreadId thread{};
+  Seq first_seq{};
   std::uint32_t first_exec = 0;
   std::uint32_t exec_count = 0;
   std::uint32_t first_access = 0;
@@ -38,8 +38,8 @@ struct Run {
 
 // One memory access of one execution.
 struct MemoryAccess {
-  Seq seq;
-  Addr address;
+  Seq seq{};
+  Addr address{};
   std::uint64_t size = 0;
   std::uint64_t value = 0;  // meaningful when has_value
   const Slot* slot = nullptr;
@@ -48,8 +48,8 @@ struct MemoryAccess {
 
 // One execution of a block: a view into the chunk.
 struct Exec {
-  Seq seq;  // of its first step
-  ThreadId thread;
+  Seq seq{};  // of its first step
+  ThreadId thread{};
   const Shape* shape = nullptr;
   const std::uint64_t* addresses = nullptr;
   const std::uint64_t* lengths = nullptr;
@@ -82,18 +82,22 @@ struct Columns {
 };
 
 struct Chunk {
-  Seq first_seq;
+  Chunk() = default;
+  Chunk(Chunk&&) = default;  // not copied: events point into event_bytes
+  Chunk& operator=(Chunk&&) = default;
+
+  Seq first_seq{};
   std::uint64_t steps = 0;
   bool has_addresses = false;
   bool has_values = false;
-  std::vector<Shape> shapes;
-  std::vector<Run> runs;
-  std::vector<std::uint32_t> execs;      // index into shapes
-  std::vector<std::uint64_t> addresses;  // one for each slot of each execution; kAbsent where the access did not happen
-  std::vector<std::uint64_t> lengths;    // one for each range slot
-  std::vector<std::uint64_t> values;     // parallel to addresses; 0 where there is none
-  std::vector<Event> events;
-  std::vector<std::uint8_t> event_bytes;  // what strings in events point into
+  std::vector<Shape> shapes{};
+  std::vector<Run> runs{};
+  std::vector<std::uint32_t> execs{};      // index into shapes
+  std::vector<std::uint64_t> addresses{};  // one for each slot of each execution; kAbsent where the access did not happen
+  std::vector<std::uint64_t> lengths{};    // one for each range slot
+  std::vector<std::uint64_t> values{};     // parallel to addresses; 0 where there is none
+  std::vector<Event> events{};
+  std::vector<std::uint8_t> event_bytes{};  // what strings in events point into
 
   Seq end_seq() const { return first_seq + steps; }
 

@@ -43,11 +43,11 @@ enum class Edge : std::uint8_t { kBegin, kEnd };
 
 struct ThreadStart {
   static constexpr std::string_view kName = "thread-start";
-  ThreadId parent;  // itself for the first thread
+  ThreadId parent{};  // itself for the first thread
   std::uint32_t os_tid = 0;
-  Addr stack_low;  // [low, low + size); size 0: unknown
+  Addr stack_low{};  // [low, low + size); size 0: unknown
   std::uint64_t stack_size = 0;
-  std::string_view name;
+  std::string_view name{};
   static constexpr void fields(auto& s, auto&& f) {
     f("parent", s.parent), f("os-tid", s.os_tid), f("stack", s.stack_low), f("stack-size", s.stack_size), f("name", s.name);
   }
@@ -55,7 +55,7 @@ struct ThreadStart {
 
 struct ThreadName {
   static constexpr std::string_view kName = "thread-name";
-  std::string_view name;
+  std::string_view name{};
   static constexpr void fields(auto& s, auto&& f) { f("name", s.name); }
 };
 
@@ -67,18 +67,18 @@ struct ThreadExit {
 // The parent's side: after this event `child` may run.
 struct ThreadCreate {
   static constexpr std::string_view kName = "thread-create";
-  ThreadId child;
-  Pc routine;
-  Pc caller;
+  ThreadId child{};
+  Pc routine{};
+  Pc caller{};
   static constexpr void fields(auto& s, auto&& f) { f("child", s.child), f("routine", s.routine), f("caller", s.caller); }
 };
 
 struct ThreadJoin {
   static constexpr std::string_view kName = "thread-join";
-  ThreadId child;
+  ThreadId child{};
   Phase phase = Phase::kWhole;
   std::int64_t result = 0;
-  Pc caller;
+  Pc caller{};
   static constexpr void fields(auto& s, auto&& f) {
     f("child", s.child), f("phase", s.phase), f("result", s.result), f("caller", s.caller);
   }
@@ -86,19 +86,19 @@ struct ThreadJoin {
 
 struct ThreadDetach {
   static constexpr std::string_view kName = "thread-detach";
-  ThreadId child;
+  ThreadId child{};
   static constexpr void fields(auto& s, auto&& f) { f("child", s.child); }
 };
 
 struct Sync {
   static constexpr std::string_view kName = "sync";
   SyncOp op = SyncOp::kMutexLock;
-  Addr object;
+  Addr object{};
   Phase phase = Phase::kWhole;
   std::int64_t result = 0;     // the call's return value; on kBegin 0
-  Addr second;                 // condition: the mutex
+  Addr second{};                 // condition: the mutex
   std::uint64_t argument = 0;  // barrier: the count; mutex init: the kind; futex: the value or the number woken
-  Pc caller;
+  Pc caller{};
   static constexpr void fields(auto& s, auto&& f) {
     f("op", s.op), f("object", s.object), f("phase", s.phase), f("result", s.result), f("second", s.second),
         f("argument", s.argument), f("caller", s.caller);
@@ -109,7 +109,7 @@ struct Sync {
 struct Atomic {
   static constexpr std::string_view kName = "atomic";
   Edge edge = Edge::kBegin;
-  std::string_view name;
+  std::string_view name{};
   static constexpr void fields(auto& s, auto&& f) { f("edge", s.edge), f("name", s.name); }
 };
 
@@ -117,7 +117,7 @@ struct Atomic {
 struct Allocation {
   static constexpr std::string_view kName = "alloc";
   AllocFn function = AllocFn::kMalloc;
-  Addr address;
+  Addr address{};
   std::uint64_t size = 0;
   std::uint64_t alignment = 0;
   StackId stack = kNoStack;
@@ -129,7 +129,7 @@ struct Allocation {
 struct Release {
   static constexpr std::string_view kName = "free";
   AllocFn function = AllocFn::kFree;
-  Addr address;
+  Addr address{};
   StackId stack = kNoStack;
   static constexpr void fields(auto& s, auto&& f) {
     f("function", s.function), f("address", s.address), f("stack", s.stack);
@@ -139,13 +139,13 @@ struct Release {
 struct Mapping {
   static constexpr std::string_view kName = "map";
   MapOp op = MapOp::kMap;
-  Addr address;
+  Addr address{};
   std::uint64_t size = 0;
   std::uint32_t protection = 0;  // PROT_*
   std::uint32_t flags = 0;       // MAP_*
   std::int32_t fd = -1;
   std::uint64_t file_offset = 0;
-  Addr old_address;  // kRemap, kBreak
+  Addr old_address{};  // kRemap, kBreak
   std::uint64_t old_size = 0;
   static constexpr void fields(auto& s, auto&& f) {
     f("op", s.op), f("address", s.address), f("size", s.size), f("protection", s.protection), f("flags", s.flags), f("fd", s.fd),
@@ -174,9 +174,9 @@ struct SyscallExit {
 struct KernelAccess {
   static constexpr std::string_view kName = "kernel";
   Access access = Access::kWrite;
-  Addr address;
+  Addr address{};
   std::uint64_t size = 0;
-  std::span<const std::uint8_t> data;
+  std::span<const std::uint8_t> data{};
   static constexpr void fields(auto& s, auto&& f) {
     f("access", s.access), f("address", s.address), f("size", s.size), f("data", s.data);
   }
@@ -188,9 +188,9 @@ struct Signal {
   static constexpr std::string_view kName = "signal";
   std::int32_t number = 0;
   std::int32_t code = 0;  // si_code
-  Addr address;           // of the fault
-  Pc pc;
-  Pc handler;
+  Addr address{};           // of the fault
+  Pc pc{};
+  Pc handler{};
   bool fatal = false;
   static constexpr void fields(auto& s, auto&& f) {
     f("number", s.number), f("code", s.code), f("address", s.address), f("pc", s.pc), f("handler", s.handler), f("fatal", s.fatal);
@@ -206,19 +206,19 @@ struct SignalReturn {
 struct Fork {
   static constexpr std::string_view kName = "fork";
   std::uint32_t child_pid = 0;
-  std::string_view trace;  // the child's trace file, when it has one
+  std::string_view trace{};  // the child's trace file, when it has one
   static constexpr void fields(auto& s, auto&& f) { f("child-pid", s.child_pid), f("trace", s.trace); }
 };
 
 struct ModuleLoad {
   static constexpr std::string_view kName = "module-load";
-  ModuleId module;
+  ModuleId module{};
   static constexpr void fields(auto& s, auto&& f) { f("module", s.module); }
 };
 
 struct ModuleUnload {
   static constexpr std::string_view kName = "module-unload";
-  ModuleId module;
+  ModuleId module{};
   static constexpr void fields(auto& s, auto&& f) { f("module", s.module); }
 };
 
@@ -233,7 +233,7 @@ struct ProcessEnd {
 // Something that ran here is not in the trace, and why. Counts are 0 where they are not known.
 struct Gap {
   static constexpr std::string_view kName = "gap";
-  std::string_view reason;
+  std::string_view reason{};
   std::uint64_t instructions = 0;
   std::uint64_t accesses = 0;
   static constexpr void fields(auto& s, auto&& f) {
@@ -244,7 +244,7 @@ struct Gap {
 // A remark of the engine that the report repeats.
 struct Note {
   static constexpr std::string_view kName = "note";
-  std::string_view text;
+  std::string_view text{};
   static constexpr void fields(auto& s, auto&& f) { f("text", s.text); }
 };
 
@@ -253,9 +253,9 @@ using EventBody = std::variant<ThreadStart, ThreadName, ThreadExit, ThreadCreate
                                ModuleUnload, ProcessEnd, Gap, Note>;
 
 struct Event {
-  Seq seq;             // of the first instruction after it
+  Seq seq{};             // of the first instruction after it
   std::uint32_t exec;  // it stands before this execution of its chunk
-  ThreadId thread;
+  ThreadId thread{};
   EventBody body;
 };
 

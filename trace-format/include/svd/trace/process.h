@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "svd/trace/types.h"
@@ -13,17 +15,17 @@
 namespace svd {
 
 struct Process {
-  std::string executable;
-  std::vector<std::string> arguments;    // argv, the program's name included
-  std::vector<std::string> environment;  // empty unless asked for: it holds secrets
-  std::string working_directory;
-  std::string engine;          // "valgrind", "rr", "text", "std"
-  std::string engine_version;
-  std::string engine_options;  // as given, the scheduling seed included
+  std::string executable{};
+  std::vector<std::string> arguments{};    // argv, the program's name included
+  std::vector<std::string> environment{};  // empty unless asked for: it holds secrets
+  std::string working_directory{};
+  std::string engine{};          // "valgrind", "rr", "text", "std"
+  std::string engine_version{};
+  std::string engine_options{};  // as given, the scheduling seed included
   std::uint64_t start_time_ns = 0;  // since 1970, UTC
   std::uint32_t pid = 0;
   std::uint32_t parent_pid = 0;
-  std::string parent_trace;  // of the process that forked or exec'ed this one
+  std::string parent_trace{};  // of the process that forked or exec'ed this one
   bool has_values = true;    // values of accesses were recorded
   static constexpr void fields(auto& s, auto&& f) {
     f("executable", s.executable), f("arguments", s.arguments), f("environment", s.environment), f("cwd", s.working_directory),
@@ -36,7 +38,7 @@ struct Process {
 
 // A mapped piece of a module.
 struct Segment {
-  Addr address;
+  Addr address{};
   std::uint64_t size = 0;
   std::uint64_t file_offset = 0;
   std::uint32_t protection = 0;  // PROT_*
@@ -47,10 +49,10 @@ struct Segment {
 };
 
 struct Module {
-  std::string path;
-  std::vector<std::uint8_t> build_id;
+  std::string path{};
+  std::vector<std::uint8_t> build_id{};
   std::uint64_t bias = 0;  // run-time address minus address in the file's symbol table
-  std::vector<Segment> segments;
+  std::vector<Segment> segments{};
   static constexpr void fields(auto& s, auto&& f) {
     f("path", s.path), f("build-id", s.build_id), f("bias", s.bias), f("segments", s.segments);
   }
@@ -58,10 +60,11 @@ struct Module {
 };
 
 enum class SymbolKind : std::uint8_t { kData, kFunction };
+std::span<const std::string_view> names(SymbolKind);
 
 // A name for [address, address + size): of a variable or lock in a textual trace, of a function where it was embedded.
 struct Symbol {
-  std::string name;
+  std::string name{};
   SymbolKind kind = SymbolKind::kData;
   std::uint64_t address = 0;
   std::uint64_t size = 0;
@@ -73,7 +76,7 @@ struct Symbol {
 
 // Return addresses, innermost first.
 struct Stack {
-  std::vector<Pc> frames;
+  std::vector<Pc> frames{};
   static constexpr void fields(auto& s, auto&& f) { f("frames", s.frames); }
   friend bool operator==(const Stack&, const Stack&) = default;
 };

@@ -28,24 +28,28 @@ struct ChunkInfo {
   std::uint64_t ordinal = 0;  // among all chunks of the file
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  Seq first_seq;
+  Seq first_seq{};
   std::uint64_t steps = 0;
   std::uint64_t execs = 0;
   std::uint64_t accesses = 0;
   std::uint64_t events = 0;
   std::uint64_t event_kinds = 0;  // bit k: holds events of EventBody alternative k
-  std::vector<ThreadId> threads;  // that execute or have events in it, ascending
+  std::vector<ThreadId> threads{};  // that execute or have events in it, ascending
 
   Seq end_seq() const { return first_seq + steps; }
 };
 
 struct ThreadInfo {
-  ThreadId id;
-  ThreadId parent;
-  std::string name;  // the last one it had
+  ThreadId id{};
+  ThreadId parent{};
+  std::string name{};  // the last one it had
   std::uint64_t steps = 0;
-  Seq first_seq;  // meaningful when steps > 0
-  Seq last_seq;
+  Seq first_seq{};  // meaningful when steps > 0
+  Seq last_seq{};
+  static constexpr void fields(auto& s, auto&& f) {
+    f("id", s.id), f("parent", s.parent), f("name", s.name), f("steps", s.steps), f("first-seq", s.first_seq),
+        f("last-seq", s.last_seq);
+  }
 };
 
 // How the run ended, as far as the trace says.
@@ -53,13 +57,13 @@ struct Ending {
   EndKind kind = EndKind::kUnknown;
   std::int32_t value = 0;  // exit status or signal number
   std::optional<ThreadId> thread;
-  Seq seq;  // the last instruction of that thread: the default slicing criterion
-  Pc pc;
+  Seq seq{};  // the last instruction of that thread: the default slicing criterion
+  Pc pc{};
 };
 
 // Bytes of one column, added up over all chunks.
 struct ColumnSize {
-  std::string name;
+  std::string name{};
   std::uint64_t raw = 0;     // after prediction, before LZ4
   std::uint64_t packed = 0;  // in the file
 };
@@ -106,7 +110,7 @@ class TraceReader {
   std::vector<ColumnSize> column_sizes() const;
 
  private:
-  class Impl;
+  struct Impl;
   explicit TraceReader(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The predictors behind the columns, shared by encoder and decoder so that both always agree. A column stores only where its
+// predictor was wrong:
+//
+//   miss stream: for each miss a token byte, high nibble = hits since the last miss (15: a varint with the number follows), low
+//   nibble = bytes of the residual (0..8), then these bytes, little endian.
+//
+// Tokens beat varints: a residual is one unaligned load and a mask. Hits cost nothing in the file and one counter in the decoder.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "bytes.h"
+
+namespace svd {
+
+// Zero bytes that must follow a miss stream in memory, so that decoding a token never needs a bounds check of its own.
+inline constexpr std::size_t kMissPadding = 32;
+
+class MissEncoder {
+ public:
+  explicit MissEncoder(Bytes& out) : out_(out) {}
+
+  // Returns `actual`, as the decoder will.
+  std::uint64_t code(std::uint64_t predicted, std::uint64_t base, std::uint64_t actual) {
+    if (actual == predicted) {
+      ++hits_;
+    } else {
+      miss(zigzag(actual - base));
+    }
+    return actual;
+  }
+
+ private:
+  void miss(std::uint64_t residual) {
+    auto length = static_cast<unsigned>(8 - std::countl_zero(residual) / 8);
+    if (hits_ < 15) {
+      out_.push_back(static_cast<std::uint8_t>(hits_ << 4 | length));
+    } else {
+      out_.push_back(static_cast<std::uint8_t>(0xF0 | length));
+      put_varint(out_, hits_);
+    }
+    put_bytes(out_, &residual, length);
+    hits_ = 0;
+  }
+
+  Bytes& out_;
+  std::uint64_t hits_ = 0;
+};
+
+class MissDecoder {
+ public:
+  // `stream` is followed by kMissPadding zero bytes.
+  explicit MissDecoder(std::span<const std::uint8_t> stream) : at_(stream.data()), end_(at_ + stream.size()) { next(); }
+
+  std::uint64_t code(std::uint64_t predicted, std::uint64_t base, std::uint64_t /*actual*/) {
+    if (hits_ > 0) [[likely]] {
+      --hits_;
+      return predicted;
+    }
+    std::uint64_t value = base + unzigzag(residual_);
+    next();
+    return value;
+  }
+
+  // The stream was used up exactly.
+  bool clean() const { return at_ == end_ && done_; }
+
+ private:
+  void next() {
+    if (at_ >= end_) {
+      hits_ = ~std::uint64_t{0};
+      done_ = true;
+      return;
+    }
+    unsigned token = *at_++;
+    hits_ = token >> 4;
+    if (hits_ == 15) long_gap();
+    unsigned length = token & 15;
+    std::uint64_t word;
+    std::memcpy(&word, at_, 8);
+    residual_ = length >= 8 ? word : word & ((std::uint64_t{1} << (8 * length)) - 1);
+    at_ += length;
+  }
+
+  void long_gap() {
+    hits_ = 0;
+    for (unsigned shift = 0; shift < 63; shift += 7) {
+      std::uint8_t byte = *at_++;
+      hits_ |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return;
+    }
+  }
+
+  const std::uint8_t* at_;
+  const std::uint8_t* end_;
+  std::uint64_t hits_ = 0;
+  std::uint64_t residual_ = 0;
+  bool done_ = false;
+};
+
+// Last value plus stride; a stride is believed when it was seen twice, so that one outlier costs one miss.
+struct StridePredictor {
+  std::uint64_t last = 0;
+  std::uint64_t stride = 0;
+  std::uint64_t candidate = 0;
+
+  std::uint64_t predict() const { return last + stride; }
+  void update(std::uint64_t actual) {
+    std::uint64_t difference = actual - last;
+    if (difference != stride) {
+      if (difference == candidate) stride = difference;
+      candidate = difference;
+    }
+    last = actual;
+  }
+};
+
+// What followed the last few executed shapes of the same thread.
+class SuccessorPredictor {
+ public:
+  void reset() { table_.assign(kEntries, 0); }
+  std::uint32_t& entry(std::uint32_t history) { return table_[history]; }
+  // Four shapes of history: each shifts the older ones by a quarter of the index.
+  static std::uint32_t extend(std::uint32_t history, std::uint32_t shape) {
+    return ((history << 4) ^ ((shape + 1) * 0x9E3779B1U >> 16)) & (kEntries - 1);
+  }
+
+ private:
+  static constexpr std::uint32_t kEntries = 1U << 16;
+  std::vector<std::uint32_t> table_;
+};
+
+// The bytes last seen at recently used addresses, in aligned words: predicts what a load returns.
+class ValueCache {
+ public:
+  struct Word {
+    std::uint64_t tag = ~std::uint64_t{0};
+    std::uint64_t data = 0;
+  };
+  void reset() { table_.assign(kEntries, Word{}); }
+  Word& word(std::uint64_t number) { return table_[(number * 0x9E3779B97F4A7C15U) >> (64 - kBits)]; }
+
+ private:
+  static constexpr unsigned kBits = 14;
+  static constexpr std::size_t kEntries = std::size_t{1} << kBits;
+  std::vector<Word> table_;
+};
+
+}  // namespace svd

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "svd/trace/reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "catalog.h"
+#include "chunk_code.h"
+#include "input_file.h"
+
+namespace svd {
+
+struct TraceReader::Impl {
+  InputFile file;
+  Catalog catalog;
+};
+
+Result<TraceReader> TraceReader::open(const std::string& path) {
+  auto file = InputFile::open(path);
+  if (!file) return file.error();
+  auto catalog = load_catalog(*file);
+  if (!catalog) return catalog.error();
+  return TraceReader(std::make_unique<Impl>(Impl{std::move(*file), std::move(*catalog)}));
+}
+
+TraceReader::TraceReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TraceReader::TraceReader(TraceReader&&) noexcept = default;
+TraceReader& TraceReader::operator=(TraceReader&&) noexcept = default;
+TraceReader::~TraceReader() = default;
+
+const std::string& TraceReader::path() const { return impl_->file.path(); }
+std::uint64_t TraceReader::file_bytes() const { return impl_->file.size(); }
+const Process& TraceReader::process() const { return impl_->catalog.tables.process; }
+std::span<const Module> TraceReader::modules() const { return impl_->catalog.tables.modules; }
+std::span<const Symbol> TraceReader::symbols() const { return impl_->catalog.tables.symbols; }
+std::span<const Stack> TraceReader::stacks() const { return impl_->catalog.tables.stacks; }
+std::span<const Statement> TraceReader::statements() const { return impl_->catalog.tables.statements; }
+std::span<const Block> TraceReader::blocks() const { return impl_->catalog.tables.blocks; }
+std::span<const ChunkInfo> TraceReader::chunks() const { return impl_->catalog.chunks; }
+std::span<const ThreadInfo> TraceReader::threads() const { return impl_->catalog.threads; }
+const Ending& TraceReader::ending() const { return impl_->catalog.ending; }
+const Diagnostics& TraceReader::diagnostics() const { return impl_->catalog.diagnostics; }
+
+bool TraceReader::complete() const { return impl_->catalog.finished && !diagnostics().any_loss(); }
+
+std::uint64_t TraceReader::steps() const {
+  std::uint64_t steps = 0;
+  for (const ChunkInfo& chunk : chunks()) steps += chunk.steps;
+  return steps;
+}
+
+std::size_t TraceReader::chunk_at(Seq seq) const {
+  auto list = chunks();
+  auto at = std::partition_point(list.begin(), list.end(), [&](const ChunkInfo& chunk) { return chunk.end_seq() <= seq; });
+  return static_cast<std::size_t>(at - list.begin());
+}
+
+Status TraceReader::decode(std::size_t index, Chunk& out, const Columns& columns) const {
+  SVD_CHECK(index < chunks().size());
+  return decode_data(impl_->file, impl_->catalog, chunks()[index], columns, out);
+}
+
+Result<bool> TraceReader::may_touch(std::size_t index, Addr address, std::uint64_t size) const {
+  SVD_CHECK(index < chunks().size());
+  const ChunkInfo& info = chunks()[index];
+  auto chunk = impl_->file.load_chunk(info.offset, impl_->catalog.trace_id);
+  if (!chunk) return chunk.error();
+  const fb::Data* data = chunk->body->body_as_Data();
+  Bytes raw;
+  if (data == nullptr || !unpack_column(data->pages(), raw)) {
+    return Error{ErrorKind::kDamaged, path(), info.ordinal, info.offset, "its table of pages is damaged"};
+  }
+  std::span<const std::uint8_t> column(raw.data(), data->pages() == nullptr ? 0 : data->pages()->raw_size());
+  return pages_contain(column, data->page_shift(), address, size);
+}
+
+void TraceReader::scan(Order order, const Columns& columns, Diagnostics& diagnostics,
+                       const std::function<bool(const Chunk&)>& f) const {
+  Chunk chunk;
+  std::size_t count = chunks().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t index = order == Order::kForward ? i : count - 1 - i;
+    if (auto decoded = decode(index, chunk, columns); !decoded) {
+      diagnostics.add("damaged-chunk", Severity::kLoss, 1, decoded.error().describe());
+      diagnostics.add("lost-instructions", Severity::kLoss, chunks()[index].steps, "instructions in damaged chunks are missing");
+    } else if (!f(chunk)) {
+      return;
+    }
+  }
+}
+
+std::vector<ColumnSize> TraceReader::column_sizes() const {
+  std::vector<ColumnSize> sizes;
+  for (const ChunkInfo& info : chunks()) {
+    auto chunk = impl_->file.load_chunk(info.offset, impl_->catalog.trace_id);
+    if (!chunk || chunk->body->body_type() != fb::Body::Data) continue;
+    auto packed = columns_of(*chunk->body->body_as_Data());
+    std::size_t i = 0;
+    ColumnSet<const fb::Column*>::each(packed, [&](std::string_view name, const fb::Column* column) {
+      if (i == sizes.size()) sizes.push_back({std::string(name), 0, 0});
+      ColumnSize& size = sizes[i++];
+      if (column == nullptr) return;
+      size.raw += column->raw_size();
+      size.packed += column->data()->size();
+    });
+  }
+  return sizes;
+}
+
+}  // namespace svd

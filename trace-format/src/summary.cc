@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "summary.h"
+
+namespace svd {
+
+ThreadInfo& RunSummary::thread(ThreadId id) {
+  auto [entry, fresh] = threads_.try_emplace(id);
+  if (fresh) entry->second.id = entry->second.parent = id;
+  return entry->second;
+}
+
+void RunSummary::on_run(ThreadId id, Seq first, std::uint64_t steps) {
+  ThreadInfo& info = thread(id);
+  if (steps == 0) return;
+  if (info.steps == 0) info.first_seq = first;
+  info.steps += steps;
+  info.last_seq = first + (steps - 1);
+}
+
+void RunSummary::on_event(ThreadId id, const EventBody& body) {
+  ThreadInfo& info = thread(id);
+  if (const auto* start = std::get_if<ThreadStart>(&body)) {
+    info.parent = start->parent;
+    info.name = start->name;
+  } else if (const auto* name = std::get_if<ThreadName>(&body)) {
+    info.name = name->name;
+  } else if (const auto* signal = std::get_if<Signal>(&body); signal != nullptr && signal->fatal) {
+    fatal_signal_ = true;
+    ending_ = Ending{EndKind::kSignal, signal->number, id, info.last_seq, signal->pc};
+  } else if (const auto* end = std::get_if<ProcessEnd>(&body)) {
+    // The fatal signal says more than the end that it led to.
+    if (!fatal_signal_ || end->kind != EndKind::kSignal) ending_ = Ending{end->kind, end->value, id, info.last_seq, Pc()};
+  }
+}
+
+std::vector<ThreadInfo> RunSummary::threads() const {
+  std::vector<ThreadInfo> list;
+  list.reserve(threads_.size());
+  for (const auto& [id, info] : threads_) list.push_back(info);
+  return list;
+}
+
+}  // namespace svd

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who ran and how it ended, gathered chunk by chunk: by the writer for the index, and by the reader when the index is missing, with the
+// same answer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "svd/trace/chunk.h"
+#include "svd/trace/event.h"
+#include "svd/trace/reader.h"
+
+namespace svd {
+
+class RunSummary {
+ public:
+  void on_run(ThreadId thread, Seq first, std::uint64_t steps);  // in order; steps may be 0
+  void on_event(ThreadId thread, const EventBody& body);         // after the runs before it
+
+  std::vector<ThreadInfo> threads() const;  // by id
+  const Ending& ending() const { return ending_; }
+
+ private:
+  ThreadInfo& thread(ThreadId id);
+
+  std::map<ThreadId, ThreadInfo> threads_;
+  Ending ending_;
+  bool fatal_signal_ = false;
+};
+
+}  // namespace svd

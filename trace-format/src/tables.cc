@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tables.h"
+
+#include <utility>
+
+#include "chunk_code.h"
+#include "record.h"
+
+namespace svd {
+
+namespace {
+
+// Appends the records of `column`, the first of which has id `first`. Ids that were lost before it stay empty; more of them than the file
+// has bytes are no loss but a lie, refused before memory is taken for them.
+template <class T, class Get>
+bool load_table(const fb::Column* column, std::uint32_t first, std::uint64_t file_bytes, std::vector<T>& table, Get&& get) {
+  if (column == nullptr) return true;
+  Bytes raw;
+  if (!unpack_column(column, raw)) return false;
+  ByteReader in(std::span<const std::uint8_t>(raw.data(), column->raw_size()));
+  if (first < table.size() || first - table.size() > file_bytes) return false;
+  table.resize(first);
+  while (in.left() > 0) {
+    if (!get(in, table.emplace_back())) {
+      table.resize(first);
+      return false;
+    }
+  }
+  return true;
+}
+
+constexpr auto kGetRecord = [](ByteReader& in, auto& record) { return get_record(in, record); };
+
+}  // namespace
+
+Status load_definitions(const LoadedChunk& chunk, const InputFile& file, std::uint64_t offset, Tables& tables) {
+  const fb::Definitions* body = chunk.body->body_as_Definitions();
+  std::vector<Process> process;
+  bool good = load_table(body->process(), 0, 0, process, kGetRecord) &&
+              load_table(body->modules(), body->first_module(), file.size(), tables.modules, kGetRecord) &&
+              load_table(body->symbols(), static_cast<std::uint32_t>(tables.symbols.size()), 0, tables.symbols, kGetRecord) &&
+              load_table(body->stacks(), body->first_stack(), file.size(), tables.stacks, kGetRecord) &&
+              load_table(body->statements(), body->first_statement(), file.size(), tables.statements, kGetRecord) &&
+              load_table(body->blocks(), body->first_block(), file.size(), tables.blocks, get_block);
+  if (!process.empty()) tables.process = std::move(process.front());
+  if (!good) return Error{ErrorKind::kDamaged, file.path(), chunk.header.ordinal, offset, "its definitions do not parse"};
+  return Done{};
+}
+
+bool load_threads(const fb::Column* column, std::vector<ThreadInfo>& threads) { return load_table(column, 0, 0, threads, kGetRecord); }
+
+}  // namespace svd

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "svd/trace/writer.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "chunk_code.h"
+#include "frame.h"
+#include "output_file.h"
+#include "record.h"
+#include "summary.h"
+#include "svd/trace/limits.h"
+
+namespace svd {
+
+namespace {
+
+// What one chunk may cost in columns in the worst case, where nothing is predicted and nothing compresses: with the largest block and
+// event on top it still fits kMaxChunkBytes.
+constexpr std::uint64_t kChunkBudget = 12U << 20;
+constexpr std::uint64_t kExecCost = 5;     // token and a shape number
+constexpr std::uint64_t kAccessCost = 18;  // token and 8 bytes, for address and value
+constexpr std::uint64_t kRunCost = 10;
+constexpr std::uint64_t kShapeCost = 17;
+
+// Definitions are written once they reach this size, or before the next chunk that may need them.
+constexpr std::size_t kDefinitionBudget = 4U << 20;
+
+std::uint64_t mask_of(unsigned bytes) { return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1; }
+
+}  // namespace
+
+class TraceWriter::Impl {
+ public:
+  Impl(OutputFile file, const Process& process, const WriterOptions& options)
+      : file_(std::move(file)), chunk_steps_(std::clamp<std::uint32_t>(options.chunk_steps, 1, kMaxChunkSteps)) {
+    put_record(definitions_.process, process);
+    chunk_.has_addresses = true;
+    chunk_.has_values = process.has_values;
+    header_.trace_id = XXH3_64bits(definitions_.process.data(), definitions_.process.size());
+    header_.checksum = checksum_of(header_);
+    append({reinterpret_cast<const std::uint8_t*>(&header_), sizeof header_});
+  }
+
+  // Returns the record's id.
+  template <class T>
+  std::uint32_t define(Bytes& column, std::uint32_t& next_id, const T& record) {
+    put_record(column, record);
+    std::uint32_t id = next_id++;
+    if (definitions_.size() >= kDefinitionBudget) write_definitions();
+    return id;
+  }
+
+  BlockId define_block(const Block& block) {
+    SVD_CHECK(block_problem(block).empty());
+    put_block(definitions_.blocks, block);
+    blocks_.push_back(block);
+    first_shape_.push_back(kNone);
+    whole_.push_back(Part::whole(block));
+    std::uint32_t id = ids_.block++;
+    if (definitions_.size() >= kDefinitionBudget) write_definitions();
+    return BlockId(id);
+  }
+
+  void exec(BlockId id, const std::uint64_t* logged, const std::uint64_t* values) {
+    SVD_CHECK(id.value < whole_.size());
+    exec(id, whole_[id.value], logged, values);
+  }
+
+  void run(ThreadId thread) {
+    if (has_thread_ && thread == thread_) return;
+    close_run();
+    thread_ = thread;
+    has_thread_ = true;
+  }
+
+  void exec(BlockId id, const Part& part, const std::uint64_t* logged, const std::uint64_t* values) {
+    SVD_CHECK(has_thread_ && id.value < blocks_.size());
+    const Block& block = blocks_[id.value];
+    std::uint32_t shape = shape_of(id, block, part);
+    if (run_execs_ == 0) open_run();
+    chunk_.execs.push_back(shape);
+    ++run_execs_;
+    chunk_.steps += part.steps();
+    append_accesses(block, part, logged, values);
+    cost_ += kExecCost;
+    if (chunk_.steps >= chunk_steps_ || cost_ >= kChunkBudget) end_chunk();
+  }
+
+  void event(ThreadId thread, const EventBody& body) {
+    note_run();
+    summary_.on_event(thread, body);
+    auto exec = static_cast<std::uint32_t>(chunk_.execs.size());
+    std::size_t before = columns_.events.size();
+    put_event(columns_.events, exec - last_event_exec_, thread, body);
+    SVD_CHECK(columns_.events.size() - before <= kMaxEventBytes + 1024);
+    last_event_exec_ = exec;
+    ++event_count_;
+    event_kinds_ |= std::uint64_t{1} << body.index();
+    note_thread(thread);
+    cost_ += columns_.events.size() - before;
+    if (cost_ >= kChunkBudget) end_chunk();
+  }
+
+  Seq now() const { return chunk_.first_seq + chunk_.steps; }
+
+  Status flush() {
+    if (chunk_.steps > 0 || event_count_ > 0) end_chunk();
+    write_definitions();
+    return status_;
+  }
+
+  Status finish() {
+    if (auto flushed = flush(); !flushed) return flushed;
+    write_index();
+    if (!status_) return status_;
+    return file_.close();
+  }
+
+  Totals totals() const {
+    Totals totals = totals_;
+    totals.steps += chunk_.steps;
+    totals.execs += chunk_.execs.size();
+    totals.accesses += chunk_.addresses.size();
+    totals.events += event_count_;
+    totals.bytes = file_.size();
+    return totals;
+  }
+
+  struct Ids {
+    std::uint32_t module = 0, symbol = 0, stack = 0, statement = 0, block = 0;
+  };
+  struct Definitions {
+    Bytes process, modules, symbols, stacks, statements, blocks;
+    Ids first;
+    std::size_t size() const {
+      return process.size() + modules.size() + symbols.size() + stacks.size() + statements.size() + blocks.size();
+    }
+  };
+  Definitions definitions_;  // not yet written
+  Ids ids_;                  // next ones
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  // Shapes of one block are chained: nearly always the first one fits.
+  std::uint32_t shape_of(BlockId id, const Block& block, const Part& part) {
+    std::uint32_t& first = first_shape_[id.value];
+    for (std::uint32_t i = first; i != kNone; i = next_shape_[i]) {
+      if (chunk_.shapes[i].part == part) return i;
+    }
+    SVD_CHECK(part.first < part.end && part.end <= block.size() && part.first_slot <= part.end_slot &&
+              part.end_slot <= block.slots.size());
+    Shape shape{id, &block, part, static_cast<std::uint32_t>(part.end_slot - part.first_slot), 0};
+    auto index = static_cast<std::uint32_t>(chunk_.shapes.size());
+    chunk_.shapes.push_back(shape);
+    next_shape_.push_back(first);
+    first = index;
+    cost_ += kShapeCost;
+    return index;
+  }
+
+  void append_accesses(const Block& block, const Part& part, const std::uint64_t* logged, const std::uint64_t* values) {
+    std::size_t count = part.end_slot - part.first_slot;
+    std::size_t start = chunk_.addresses.size();
+    chunk_.addresses.resize(start + count);
+    std::uint64_t* address = chunk_.addresses.data() + start;
+    const Slot* slot = block.slots.data() + part.first_slot;
+    for (std::size_t i = 0; i < count; ++i, ++slot) {
+      if (is_logged(*slot, part)) {
+        address[i] = *logged++;
+      } else if (slot->source == AddressSource::kConstant) {
+        address[i] = slot->offset;
+      } else {
+        address[i] = address[slot->base - part.first_slot] + slot->offset;
+      }
+      if (slot->is_range()) {
+        chunk_.lengths.push_back(*logged++);
+        cost_ += kAccessCost;
+      }
+    }
+    cost_ += kAccessCost * count;
+    if (!chunk_.has_values) return;
+    chunk_.values.resize(start + count);
+    std::uint64_t* value = chunk_.values.data() + start;
+    slot = block.slots.data() + part.first_slot;
+    for (std::size_t i = 0; i < count; ++i, ++slot) {
+      if (!slot->has_value()) continue;
+      if (address[i] != kAbsent.value) value[i] = *values & mask_of(slot->size);
+      ++values;
+    }
+  }
+
+  void open_run() {
+    Run run;
+    run.thread = thread_;
+    run.first_exec = static_cast<std::uint32_t>(chunk_.execs.size());
+    chunk_.runs.push_back(run);
+    note_thread(thread_);
+    cost_ += kRunCost;
+  }
+
+  void close_run() {
+    if (run_execs_ > 0) {
+      note_run();
+      chunk_.runs.back().exec_count = run_execs_;
+    }
+    run_execs_ = 0;
+  }
+
+  // Tells the summary what the current thread did since it was last told.
+  void note_run() {
+    if (now() > noted_) summary_.on_run(thread_, noted_, now() - noted_);
+    noted_ = now();
+  }
+
+  void note_thread(ThreadId thread) {
+    if (threads_.empty() || threads_.back() != thread) threads_.push_back(thread);
+  }
+
+  void end_chunk() {
+    close_run();
+    write_definitions();
+    ChunkCounts counts = codec_.encode(chunk_, blocks_.size(), columns_);
+    counts.events = event_count_;
+    counts.event_kinds = event_kinds_;
+
+    flatbuffers::FlatBufferBuilder builder(1U << 20);
+    std::vector<flatbuffers::Offset<fb::Column>> packed;
+    ColumnSet<Bytes>::each(columns_, [&](std::string_view, const Bytes& raw) { packed.push_back(pack_column(builder, raw, scratch_)); });
+    fb::DataBuilder data(builder);
+    data.add_first_seq(counts.first_seq.value);
+    data.add_steps(counts.steps);
+    data.add_execs(counts.execs);
+    data.add_accesses(counts.accesses);
+    data.add_ranges(counts.ranges);
+    data.add_events(counts.events);
+    data.add_event_kinds(counts.event_kinds);
+    data.add_page_shift(counts.page_shift);
+    data.add_runs(packed[0]);
+    data.add_shapes(packed[1]);
+    data.add_successors(packed[2]);
+    data.add_addresses(packed[3]);
+    data.add_lengths(packed[4]);
+    data.add_values(packed[5]);
+    data.add_event_records(packed[6]);
+    data.add_pages(packed[7]);
+    std::uint64_t offset = file_.size();
+    write_chunk(builder, fb::Body::Data, data.Finish().Union());
+
+    fb::ChunkEntry entry(offset, static_cast<std::uint32_t>(file_.size() - offset), ordinal_ - 1, counts.first_seq.value,
+                         counts.event_kinds, counts.steps, counts.execs, counts.accesses, counts.events, add_threads(), true);
+    entries_.push_back(entry);
+    totals_.steps += counts.steps;
+    totals_.execs += counts.execs;
+    totals_.accesses += counts.accesses;
+    totals_.events += counts.events;
+    reset_chunk();
+  }
+
+  std::uint32_t add_threads() {
+    auto first = static_cast<std::uint32_t>(thread_lists_.size());
+    std::sort(threads_.begin(), threads_.end());
+    threads_.erase(std::unique(threads_.begin(), threads_.end()), threads_.end());
+    for (ThreadId thread : threads_) thread_lists_.push_back(thread.value);
+    threads_.clear();
+    return first;
+  }
+
+  void reset_chunk() {
+    for (const Shape& shape : chunk_.shapes) first_shape_[shape.id.value] = kNone;
+    next_shape_.clear();
+    chunk_.first_seq = now();
+    chunk_.steps = 0;
+    chunk_.shapes.clear();
+    chunk_.runs.clear();
+    chunk_.execs.clear();
+    chunk_.addresses.clear();
+    chunk_.lengths.clear();
+    chunk_.values.clear();
+    columns_.events.clear();
+    event_count_ = 0;
+    event_kinds_ = 0;
+    last_event_exec_ = 0;
+    cost_ = 0;
+  }
+
+  void write_definitions() {
+    if (definitions_.size() == 0) return;
+    flatbuffers::FlatBufferBuilder builder(1U << 16);
+    const Bytes* columns[] = {&definitions_.process, &definitions_.modules,    &definitions_.symbols,
+                              &definitions_.stacks,  &definitions_.statements, &definitions_.blocks};
+    std::vector<flatbuffers::Offset<fb::Column>> packed;
+    for (const Bytes* column : columns) packed.push_back(pack_column(builder, *column, scratch_));
+    const Ids& first = definitions_.first;
+    auto body = fb::CreateDefinitions(builder, first.module, first.stack, first.statement, first.block, packed[0], packed[1],
+                                      packed[2], packed[3], packed[4], packed[5]);
+    std::uint64_t offset = file_.size();
+    write_chunk(builder, fb::Body::Definitions, body.Union());
+    entries_.emplace_back(offset, static_cast<std::uint32_t>(file_.size() - offset), ordinal_ - 1, now().value, 0, 0, 0, 0, 0,
+                          static_cast<std::uint32_t>(thread_lists_.size()), false);
+    definitions_ = Definitions{};
+    definitions_.first = ids_;
+  }
+
+  void write_index() {
+    note_run();
+    constexpr std::size_t kIndexLimit = kMaxChunkBytes - (2U << 20);
+    Bytes threads;
+    for (const ThreadInfo& info : summary_.threads()) put_record(threads, info);
+    // Beyond some 200,000 chunks there is no index: readers walk the chunks instead.
+    if (entries_.size() * sizeof(fb::ChunkEntry) + thread_lists_.size() * 4 + threads.size() > kIndexLimit) return;
+    flatbuffers::FlatBufferBuilder builder(1U << 16);
+    auto chunks = builder.CreateVectorOfStructs(entries_);
+    auto lists = builder.CreateVector(thread_lists_);
+    auto thread_column = pack_column(builder, threads, scratch_);
+    const Ending& ending = summary_.ending();
+    auto body = fb::CreateIndex(builder, chunks, lists, thread_column, static_cast<fb::EndKind>(ending.kind), ending.value,
+                                ending.thread.has_value(), ending.thread.value_or(ThreadId()).value, ending.seq.value,
+                                ending.pc.value);
+    Trailer trailer;
+    trailer.index_offset = file_.size();
+    trailer.trace_id = header_.trace_id;
+    trailer.checksum = checksum_of(trailer);
+    write_chunk(builder, fb::Body::Index, body.Union());
+    append({reinterpret_cast<const std::uint8_t*>(&trailer), sizeof trailer});
+  }
+
+  void write_chunk(flatbuffers::FlatBufferBuilder& builder, fb::Body kind, flatbuffers::Offset<void> body) {
+    builder.FinishSizePrefixed(fb::CreateChunkBody(builder, kind, body));
+    append(frame_chunk(builder, header_.trace_id, ordinal_++, kind));
+  }
+
+  void append(std::span<const std::uint8_t> bytes) {
+    if (status_) status_ = file_.append(bytes);
+  }
+
+  OutputFile file_;
+  Status status_{Done{}};
+  std::uint32_t chunk_steps_;
+  FileHeader header_;
+  std::uint32_t ordinal_ = 0;
+
+  std::deque<Block> blocks_;                // stable addresses: shapes point to them
+  std::vector<Part> whole_;                 // by block
+  std::vector<std::uint32_t> first_shape_;  // by block
+  std::vector<std::uint32_t> next_shape_;   // by shape
+
+  Chunk chunk_;
+  ColumnSet<Bytes> columns_;
+  ChunkCodec codec_;
+  Bytes scratch_;
+  ThreadId thread_;
+  bool has_thread_ = false;
+  std::uint32_t run_execs_ = 0;
+  std::uint32_t last_event_exec_ = 0;
+  std::uint32_t event_count_ = 0;
+  std::uint64_t event_kinds_ = 0;
+  std::uint64_t cost_ = 0;
+  std::vector<ThreadId> threads_;  // of the chunk
+
+  RunSummary summary_;
+  Seq noted_;
+  Totals totals_;
+  std::vector<fb::ChunkEntry> entries_;
+  std::vector<std::uint32_t> thread_lists_;
+};
+
+Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::string& path, const Process& process,
+                                                         const WriterOptions& options) {
+  auto file = OutputFile::create(path);
+  if (!file) return file.error();
+  auto impl = std::make_unique<Impl>(std::move(*file), process, options);
+  return std::unique_ptr<TraceWriter>(new TraceWriter(std::move(impl)));
+}
+
+TraceWriter::TraceWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+TraceWriter::~TraceWriter() { (void)impl_->flush(); }
+
+ModuleId TraceWriter::add(const Module& module) {
+  return ModuleId(impl_->define(impl_->definitions_.modules, impl_->ids_.module, module));
+}
+
+StackId TraceWriter::add(const Stack& stack) {
+  return StackId(impl_->define(impl_->definitions_.stacks, impl_->ids_.stack, stack));
+}
+
+StatementId TraceWriter::add(const Statement& statement) {
+  return StatementId(impl_->define(impl_->definitions_.statements, impl_->ids_.statement, statement));
+}
+
+BlockId TraceWriter::add(const Block& block) { return impl_->define_block(block); }
+
+void TraceWriter::add(const Symbol& symbol) { impl_->define(impl_->definitions_.symbols, impl_->ids_.symbol, symbol); }
+
+void TraceWriter::run(ThreadId thread) { impl_->run(thread); }
+
+void TraceWriter::exec(BlockId block, const Part& part, const std::uint64_t* logged, const std::uint64_t* values) {
+  impl_->exec(block, part, logged, values);
+}
+
+void TraceWriter::exec(BlockId block, const std::uint64_t* logged, const std::uint64_t* values) {
+  impl_->exec(block, logged, values);
+}
+
+void TraceWriter::event(ThreadId thread, const EventBody& body) { impl_->event(thread, body); }
+
+Seq TraceWriter::now() const { return impl_->now(); }
+
+Status TraceWriter::flush() { return impl_->flush(); }
+
+Status TraceWriter::finish() { return impl_->finish(); }
+
+TraceWriter::Totals TraceWriter::totals() const { return impl_->totals(); }
+
+}  // namespace svd
