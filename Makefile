@@ -7,9 +7,10 @@ FUZZ_SECONDS ?= 60
 
 BIN = build/release/bin
 
+# $(call build,PRESET) or $(call build,PRESET,TARGET...)
 define build
 @cmake --preset $(1) --log-level=WARNING >/dev/null
-@cmake --build --preset $(1) -j$(JOBS)
+@cmake --build --preset $(1) -j$(JOBS) $(if $(2),--target $(2))
 endef
 
 .PHONY: help demo test bench fuzz format tidy clean
@@ -26,30 +27,31 @@ help:
 
 demo:
 	@packaging/install-missing build run
-	$(call build,release)
+	$(call build,release,svd-analyze svd-example-trace)
 	@echo
 	$(BIN)/svd-example-trace build/demo.fb
 	$(BIN)/svd-analyze info build/demo.fb
 	$(BIN)/svd-analyze dump build/demo.fb --limit=20
 
 test:
-	@packaging/install-missing build run test
+	@packaging/install-missing build run check
 	@tests/run $(JOBS)
 
 bench:
-	@packaging/install-missing build test
-	$(call build,release)
-	@cmake --build --preset release --target bench
+	@packaging/install-missing build run
+	$(call build,release,bench)
 
 fuzz:
-	@packaging/install-missing build test
+	@packaging/install-missing build run check
 	$(call build,fuzz)
 	@tests/fuzz/run $(FUZZ_SECONDS)
 
 format:
+	@packaging/install-missing check
 	@tests/check-style --fix
 
 tidy:
+	@packaging/install-missing build run check
 	$(call build,release)
 	@tests/check-lint $(JOBS) '$(FILES)'
 
