@@ -16,6 +16,9 @@ extern Int VG_(safe_fd)(Int fd);
 extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protection, Int fd,
                                                       Off64T offset);
+/* Takes effect at once, so only where no thread is inside, or about to enter or chain, generated
+ * code: in a system call. */
+extern void VG_(discard_translations)(Addr start, ULong size, const HChar* who);
 extern Bool VG_(clo_trace_children);
 
 #endif /* SVD_CORE_H */

@@ -34,6 +34,7 @@ static void log_text(UInt type, ThreadId tid, Addr text, SizeT max) {
 }
 
 void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
+  svd_log_retranslate();
   SvdWireSyscall* r = svd_log_record(SVD_WIRE_SYSCALL, tid, sizeof(*r), 0);
   if (!r) return;
   r->number = number;
@@ -44,6 +45,10 @@ void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
   }
   if (number == __NR_execve) log_text(SVD_WIRE_EXEC, tid, args[0], PATH_BYTES);
   if (number == __NR_execveat) log_text(SVD_WIRE_EXEC, tid, args[1], PATH_BYTES);
+  if (number == __NR_set_tid_address) svd_set_clear_tid(tid, args[0]);
+  if (number == __NR_clone) {
+    svd_clone_clears(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0);
+  }
   /* The call may never return: exec, or a fatal signal that does not let us run. */
   svd_log_publish();
 }
@@ -69,6 +74,7 @@ void svd_syscall_exit(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRe
 }
 
 void svd_kernel_read(CorePart part, ThreadId tid, const HChar* what, Addr address, SizeT size) {
+  if (part == Vg_CoreTranslate) return; /* VEX, reading code */
   SvdWireRange* r = svd_log_record(SVD_WIRE_KERNEL_READ, tid, sizeof(*r), 0);
   if (!r) return;
   r->address = address;
@@ -80,19 +86,20 @@ void svd_kernel_read_string(CorePart part, ThreadId tid, const HChar* what, Addr
   svd_kernel_read(part, tid, what, address, string_length(address, PATH_BYTES) + 1);
 }
 
+void svd_log_kernel_write(ThreadId tid, Addr address, SizeT size, const UChar* bytes) {
+  UInt with = svd_values && bytes ? size : 0;
+  SvdWireRange* r = svd_log_record(SVD_WIRE_KERNEL_WRITE, tid, svd_padded(sizeof(*r) + with), with);
+  if (!r) return;
+  r->address = address;
+  r->size = size;
+  VG_(memcpy)(r + 1, bytes, with);
+  svd_log_commit();
+}
+
 void svd_kernel_write(CorePart part, ThreadId tid, Addr address, SizeT size) {
-  Bool with_data = svd_values && readable(address, size);
-  while (size > 0) {
-    SizeT n = size < CHUNK ? size : CHUNK;
-    UInt bytes = with_data ? n : 0;
-    SvdWireRange* r =
-        svd_log_record(SVD_WIRE_KERNEL_WRITE, tid, svd_padded(sizeof(*r) + bytes), bytes);
-    if (!r) return;
-    r->address = address;
-    r->size = n;
-    VG_(memcpy)(r + 1, (const void*)address, bytes);
-    svd_log_commit();
-    address += n;
-    size -= n;
+  Bool known = readable(address, size);
+  for (SizeT n; size > 0; address += n, size -= n) {
+    n = size < CHUNK ? size : CHUNK;
+    svd_log_kernel_write(tid, address, n, known ? (const UChar*)address : NULL);
   }
 }

@@ -17,7 +17,6 @@
 #include "pub_tool_libcprint.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_machine.h"
-#include "pub_tool_transtab.h"
 #include "pub_tool_vkiscnums.h"
 #include "svd_core.h"
 #include "svd_tool.h"
@@ -32,11 +31,12 @@ static SvdWireHeader* header;
 static UChar* data;
 static UChar* cursor;
 static UChar* limit;
-static ULong lap_start;     /* position of data[0] in this lap */
-static ThreadId code_tid;   /* in generated code now, or 0 */
-static ThreadId last_tid;   /* of the last SVD_WIRE_SWITCH */
-static Int session_fd = -1; /* locked by the collector while it lives */
-static Int ring_fd = -1;    /* locked by us while we live */
+static ULong lap_start;         /* position of data[0] in this lap */
+static ThreadId code_tid;       /* in generated code now, or 0 */
+static ThreadId last_tid;       /* of the last SVD_WIRE_SWITCH */
+static Bool stale_translations; /* made before recording stopped, or numbered for another ring */
+static Int session_fd = -1;     /* locked by the collector while it lives */
+static Int ring_fd = -1;        /* locked by us while we live */
 
 static const SizeT lap = SVD_WIRE_CAPACITY + SVD_WIRE_SLACK;
 
@@ -223,24 +223,25 @@ void svd_log_open(void) {
   map_ring(0);
 }
 
-/* New translations are needed when recording starts or stops, and when blocks need new numbers. */
-static void retranslate_all(void) {
-  VG_(discard_translations_safely)(VKI_PAGE_SIZE, (1ull << 47) - VKI_PAGE_SIZE, "svd");
-}
-
 void svd_log_detach(Bool forked) {
   svd_recording = False;
+  stale_translations = True;
   if (forked) {
     /* Translations that are still instrumented write here until they are discarded. */
     syscall6(__NR_mmap, (UWord)header, SVD_WIRE_DATA_OFFSET + lap, VKI_PROT_READ | VKI_PROT_WRITE,
              VKI_MAP_PRIVATE | VKI_MAP_FIXED | VKI_MAP_ANONYMOUS, (UWord)-1, 0);
     VG_(close)(ring_fd);
   }
-  retranslate_all();
 }
 
 void svd_log_reopen(void) {
   VG_(close)(ring_fd);
   map_ring((Addr)header);
-  retranslate_all();
+  stale_translations = True;
+}
+
+void svd_log_retranslate(void) {
+  if (!stale_translations) return;
+  stale_translations = False;
+  VG_(discard_translations)(VKI_PAGE_SIZE, (1ull << 47) - VKI_PAGE_SIZE, "svd");
 }

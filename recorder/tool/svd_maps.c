@@ -4,6 +4,7 @@
  */
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcbase.h"
+#include "pub_tool_mallocfree.h"
 #include "pub_tool_vki.h"
 #include "svd_tool.h"
 
@@ -66,4 +67,16 @@ void svd_remap(Addr from, Addr to, SizeT size) {
   r->address = to;
   r->size = size;
   svd_log_commit();
+}
+
+void svd_log_all_maps(void) {
+  UInt kinds = SkFileC | SkAnonC | SkShmC;
+  Int n = -VG_(am_get_segment_starts)(kinds, NULL, 0);
+  Addr* starts = VG_(malloc)("svd.starts", n * sizeof(Addr));
+  n = VG_(am_get_segment_starts)(kinds, starts, n);
+  for (Int i = 0; i < n; i++) {
+    const NSegment* s = VG_(am_find_nsegment)(starts[i]);
+    svd_map_startup(s->start, s->end + 1 - s->start, s->hasR, s->hasW, s->hasX, 0);
+  }
+  VG_(free)(starts);
 }

@@ -6,10 +6,24 @@
 #include "libvex_guest_amd64.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_machine.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_threadstate.h"
 #include "svd_core.h"
 #include "svd_tool.h"
 
+/* By thread: where the kernel stores 0 when the thread is gone (what pthread_join waits for). */
+static Addr* clear_tid;
+static Addr next_clear_tid; /* of the thread that the clone under way makes */
+
+void svd_set_clear_tid(ThreadId tid, Addr address) {
+  if (!clear_tid) clear_tid = VG_(calloc)("svd.clear_tid", VG_N_THREADS, sizeof(Addr));
+  clear_tid[tid] = address;
+}
+
+void svd_clone_clears(Addr address) { next_clear_tid = address; }
+
 void svd_thread_create(ThreadId tid, ThreadId child) {
+  svd_set_clear_tid(child, next_clear_tid);
   SvdWireThreadCreate* r = svd_log_record(SVD_WIRE_THREAD_CREATE, tid, sizeof(*r), 0);
   if (!r) return;
   r->child = child;
@@ -30,15 +44,20 @@ void svd_thread_first_instruction(ThreadId tid) {
 
 void svd_thread_exit(ThreadId tid) {
   if (svd_log_record(SVD_WIRE_THREAD_EXIT, tid, sizeof(SvdWireRecord), 0)) svd_log_commit();
+  if (!clear_tid[tid]) return;
+  UInt zero = 0;
+  svd_log_kernel_write(tid, clear_tid[tid], sizeof(zero), (const UChar*)&zero);
 }
 
 void svd_fork_child(ThreadId tid) {
   if (!svd_recording) return;
   if (svd_follow) {
     svd_log_reopen();
+    svd_log_all_maps();
     svd_thread_first_instruction(tid);
   } else {
     svd_log_detach(True);
     VG_(clo_trace_children) = False;
   }
+  svd_log_retranslate();
 }

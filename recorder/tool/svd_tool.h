@@ -28,6 +28,8 @@ void svd_log_open(void);
 void svd_log_detach(Bool forked);
 /* In a forked child: a ring of its own in place of the parent's. */
 void svd_log_reopen(void);
+/* Drops translations that no longer fit, if there are any. Only in a system call (svd_core.h). */
+void svd_log_retranslate(void);
 void svd_log_publish(void);
 /* A record of `size` bytes (a multiple of 8, at most the slack) at the current position, its header
  * filled; NULL when not recording. Complete once svd_log_commit is called. */
@@ -83,6 +85,9 @@ void svd_thread_create(ThreadId tid, ThreadId child);
 void svd_thread_first_instruction(ThreadId tid);
 void svd_thread_exit(ThreadId tid);
 void svd_fork_child(ThreadId tid);
+/* The address that the kernel clears when `tid`, or what the next clone makes, is gone; or 0. */
+void svd_set_clear_tid(ThreadId tid, Addr address);
+void svd_clone_clears(Addr address);
 
 /* svd_signals.c */
 void svd_handler_begin(ThreadId tid, Int number, Bool alternate_stack);
@@ -94,6 +99,8 @@ void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args);
 void svd_syscall_exit(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRes result);
 void svd_kernel_read(CorePart part, ThreadId tid, const HChar* what, Addr address, SizeT size);
 void svd_kernel_read_string(CorePart part, ThreadId tid, const HChar* what, Addr address);
+/* `bytes`: what was written, NULL if that is not known. At most 32 KiB. */
+void svd_log_kernel_write(ThreadId tid, Addr address, SizeT size, const UChar* bytes);
 void svd_kernel_write(CorePart part, ThreadId tid, Addr address, SizeT size);
 
 /* svd_maps.c */
@@ -104,5 +111,7 @@ void svd_protect(Addr address, SizeT size, Bool r, Bool w, Bool x);
 void svd_remap(Addr from, Addr to, SizeT size);
 void svd_break_grow(Addr address, SizeT size, ThreadId tid);
 void svd_break_shrink(Addr address, SizeT size);
+/* All that is mapped, for a ring that begins in mid life. */
+void svd_log_all_maps(void);
 
 #endif /* SVD_TOOL_H */

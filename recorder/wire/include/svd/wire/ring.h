@@ -51,7 +51,8 @@
 #define SVD_WIRE_SLACK (64u << 10)
 #define SVD_WIRE_STRIDE (256u << 10)
 
-#define SVD_WIRE_MAILBOX 0x5356440000000000u
+/* No suffix: assembler reads it, too. */
+#define SVD_WIRE_MAILBOX 0x5356440000000000
 #define SVD_WIRE_MAILBOX_WORDS 8u
 
 enum SvdWireFlags {
@@ -87,23 +88,23 @@ enum SvdWireType {
   SVD_WIRE_CUT,           /* SvdWireCut */
   SVD_WIRE_THREAD_CREATE, /* SvdWireThreadCreate */
   SVD_WIRE_THREAD_START,  /* SvdWireThreadStart */
-  SVD_WIRE_THREAD_EXIT,
-  SVD_WIRE_THREAD_NAME,  /* text */
-  SVD_WIRE_SYSCALL,      /* SvdWireSyscall */
-  SVD_WIRE_SYSCALL_EXIT, /* SvdWireSyscallExit */
-  SVD_WIRE_KERNEL_READ,  /* SvdWireRange */
-  SVD_WIRE_KERNEL_WRITE, /* SvdWireRange, then the bytes */
-  SVD_WIRE_SIGNAL,       /* SvdWireSignal: a signal has reached the thread */
-  SVD_WIRE_HANDLER,      /* SvdWireHandler: its handler will run next */
-  SVD_WIRE_HANDLER_END,  /* SvdWireHandler: sigreturn has been done */
-  SVD_WIRE_MAP,          /* SvdWireMap, then the file's name */
-  SVD_WIRE_UNMAP,        /* SvdWireRange */
-  SVD_WIRE_PROTECT,      /* SvdWireMap */
-  SVD_WIRE_REMAP,        /* SvdWireRemap */
-  SVD_WIRE_BREAK,        /* SvdWireRange: what brk added; SVD_WIRE_UNMAP: what it took */
-  SVD_WIRE_FORK,         /* SvdWireFork */
-  SVD_WIRE_EXEC,         /* the file's name; SVD_WIRE_SYSCALL_EXIT follows only when it failed */
-  SVD_WIRE_END,          /* SvdWireEnd */
+  SVD_WIRE_THREAD_EXIT,   /* then the kernel write by which others learn of it */
+  SVD_WIRE_THREAD_NAME,   /* text */
+  SVD_WIRE_SYSCALL,       /* SvdWireSyscall */
+  SVD_WIRE_SYSCALL_EXIT,  /* SvdWireSyscallExit */
+  SVD_WIRE_KERNEL_READ,   /* SvdWireRange */
+  SVD_WIRE_KERNEL_WRITE,  /* SvdWireRange, then the bytes */
+  SVD_WIRE_SIGNAL,        /* SvdWireSignal: a signal has reached the thread */
+  SVD_WIRE_HANDLER,       /* SvdWireHandler: its handler will run next */
+  SVD_WIRE_HANDLER_END,   /* SvdWireHandler: sigreturn has been done */
+  SVD_WIRE_MAP,           /* SvdWireMap, then the file's name */
+  SVD_WIRE_UNMAP,         /* SvdWireRange */
+  SVD_WIRE_PROTECT,       /* SvdWireMap */
+  SVD_WIRE_REMAP,         /* SvdWireRemap */
+  SVD_WIRE_BREAK,         /* SvdWireRange: what brk added; SVD_WIRE_UNMAP: what it took */
+  SVD_WIRE_FORK,          /* SvdWireFork */
+  SVD_WIRE_EXEC,          /* the file's name; SVD_WIRE_SYSCALL_EXIT follows only when it failed */
+  SVD_WIRE_END,           /* SvdWireEnd */
 };
 
 typedef struct SvdWireRecord {
@@ -268,7 +269,13 @@ typedef struct SvdWireEnd {
 } SvdWireEnd;
 
 /* What mailbox word 0 holds: the call in the low byte, its phase in the next, and above (bits 32 to
- * 63) the result of a call that has one. Words: 1 object, 2 and 3 arguments, 4 the caller. */
+ * 63) the result. Words: 1 object, 2 and 3 arguments, 4 the caller; a word that a call has no use
+ * for keeps what an earlier call left there.
+ *
+ * A call that can wait is BEGIN and END; any other is WHOLE, told before it is done where it lets
+ * others go on (unlock, signal, post, free) and after it is done otherwise, so that the order of
+ * the log is an order in which it can have happened. If a call that was told before fails, an END
+ * with its result follows. */
 enum SvdWireCall {
   SVD_CALL_NONE = 0,
   SVD_CALL_MUTEX_INIT, /* 2: kind */
@@ -313,11 +320,12 @@ enum SvdWireCall {
   SVD_CALL_THREAD_DETACH,
   SVD_CALL_THREAD_EXIT,
   SVD_CALL_THREAD_CANCEL,
-  SVD_CALL_MALLOC, /* 1: address, 2: size */
+  SVD_CALL_THREAD_NAME, /* 1: pthread_t, 2 and 3: its bytes */
+  SVD_CALL_MALLOC,      /* 1: address, 2: size */
   SVD_CALL_CALLOC,
   SVD_CALL_ALIGNED, /* 3: alignment */
   SVD_CALL_REALLOC, /* begin: 1 old address, 2 size; end: 1 new address (0: the old one lives on) */
-  SVD_CALL_FREE,    /* before it is done */
+  SVD_CALL_FREE,
 };
 
 enum SvdWirePhase { SVD_PHASE_WHOLE = 0, SVD_PHASE_BEGIN, SVD_PHASE_END };
