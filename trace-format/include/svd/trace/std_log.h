@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Logs in the STD format of the RAPID analyser: one event a line, THREAD|OP(OPERAND)|LOCATION, such
+// as "T0|r(V1)|345". Other tools check our detectors on them, and read our traces.
+//
+// import_std and export_std are inverse on such logs (but for empty lines, and a missing last line
+// feed). How an event is kept:
+//   - it is one execution of an abstract statement, so that its Seq is its number from 0; the
+//   statement's label is the location;
+//   - a read or write is an access to 4 bytes at the address of the variable's symbol; there are no
+//   values;
+//   - acq, rel, fork, join, begin and end have no access; the trace's event (mutex-lock, …, atomic)
+//   follows the execution, and
+//     a thread's start follows its first mention;
+//   - thread "T7" is thread 7; threads with other names get the numbers from 2^31 on, and keep
+//   their name in their start;
+//   - a log that numbers its events from 1 in place of locations says nothing about code: its
+//   statements are the operations, "r(V1)"
+//     (Process::engine_options is "numbered").
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "svd/trace/diagnostic.h"
+#include "svd/trace/reader.h"
+#include "svd/trace/result.h"
+#include "svd/trace/text.h"
+
+namespace svd {
+
+enum class StdOp : std::uint8_t { kRead, kWrite, kAcquire, kRelease, kFork, kJoin, kBegin, kEnd };
+std::span<const std::string_view> names(StdOp);
+
+// Numbers for names in the order of their first mention. Names are views; what they point into must
+// outlive the table.
+class NameTable {
+ public:
+  std::uint32_t number(std::string_view name);
+  const std::vector<std::string_view>& names() const { return names_; }
+
+ private:
+  struct Cell {
+    std::uint64_t hash = 0;
+    std::uint32_t number = 0;
+    bool used = false;
+  };
+  void grow();
+
+  std::vector<Cell> cells_;  // open addressing, a power of two, at most half full
+  std::vector<std::string_view> names_;
+};
+
+struct StdEvent {
+  std::uint32_t thread = 0;
+  StdOp op = StdOp::kRead;
+  std::uint32_t operand = 0;  // a variable, lock, thread or transaction, as `op` says
+  std::string_view location;
+};
+
+// The events of a log that is in memory, one after the other, without allocations once all names
+// are known.
+class StdScanner {
+ public:
+  StdScanner(std::string_view log, std::string name_for_errors);
+
+  // The next event; false at the end and on an error.
+  bool next(StdEvent& event);
+  const std::optional<Error>& error() const { return error_; }
+
+  // What the numbers in events stand for.
+  const std::vector<std::string_view>& threads() const { return threads_.names(); }
+  const std::vector<std::string_view>& variables() const { return variables_.names(); }
+  const std::vector<std::string_view>& locks() const { return locks_.names(); }
+  const std::vector<std::string_view>& transactions() const { return transactions_.names(); }
+
+ private:
+  bool fail(std::string what);
+
+  const char* at_;
+  const char* end_;
+  const char* start_;
+  std::string name_;
+  std::optional<Error> error_;
+  NameTable threads_;
+  NameTable variables_;
+  NameTable locks_;
+  NameTable transactions_;
+};
+
+// Writes the log as a trace and finishes it. As with assemble(), an error may leave an unfinished
+// file.
+Status import_std(std::string_view log, const std::string& name_for_errors,
+                  const WriterFactory& make_writer);
+
+// Any trace as a log. Beyond imported logs, as close as the format allows, and what is lost is
+// said:
+//   - each access is an event; its operand is the variable (data symbol) that contains it, or else
+//   each aligned 8 bytes that it
+//     touches, "0x1000"; its location is the statement's label or number, or the instruction's
+//     address, in decimal;
+//   - what the kernel reads and writes are accesses of the calling thread, at its last location;
+//   - successful locking and unlocking of mutexes, spin locks and rwlocks (as if all were
+//   exclusive) is acq and rel;
+//   - other synchronisation has no counterpart and is left out.
+Status export_std(const TraceReader& reader, std::ostream& out, Diagnostics& diagnostics);
+
+}  // namespace svd

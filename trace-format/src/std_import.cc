@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From an STD log to a trace: std_log.h says how.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <unordered_map>
+#include <vector>
+
+#include "svd/trace/std_log.h"
+
+namespace svd {
+namespace {
+
+// Room for 2^29 names each, far apart from each other, at 8 bytes a name.
+constexpr std::uint64_t kVariables = std::uint64_t{1} << 32;
+constexpr std::uint64_t kLocks = std::uint64_t{2} << 32;
+constexpr std::uint64_t kSpacing = 8;
+constexpr std::uint16_t kVariableSize = 4;
+constexpr std::uint32_t kMaxNames = std::uint32_t{1} << 29;
+constexpr std::uint32_t kFirstNamedThread = std::uint32_t{1} << 31;
+
+// Whether the locations are 1, 2, 3, …
+bool is_numbered(std::string_view log) {
+  std::uint64_t expected = 1;
+  for (std::size_t start = 0; start < log.size(); ++expected) {
+    std::size_t end = std::min(log.find('\n', start), log.size());
+    std::size_t bar = log.substr(start, end - start).rfind('|');
+    if (bar == std::string_view::npos) return false;
+    char digits[20];
+    auto last = std::to_chars(digits, digits + sizeof digits, expected).ptr;
+    if (log.substr(start + bar + 1, end - start - bar - 1) != std::string_view(digits, last))
+      return false;
+    start = end + 1;
+  }
+  return true;
+}
+
+class Importer {
+ public:
+  Importer(std::string_view log, const std::string& name, bool numbered, TraceWriter& writer)
+      : scanner_(log, name), numbered_(numbered), writer_(writer) {}
+
+  Status run() {
+    StdEvent event;
+    while (scanner_.next(event)) {
+      if (event.operand >= kMaxNames) {
+        return Error{
+            ErrorKind::kText, {}, std::nullopt, std::nullopt, "the log has more than 2^29 names"};
+      }
+      ThreadId actor = started(event.thread, event.thread);
+      if (running_ != actor) {
+        running_ = actor;
+        writer_.run(actor);
+      }
+      writer_.exec(block(event), nullptr, nullptr);
+      if (event.op > StdOp::kWrite) synchronise(actor, event);
+    }
+    if (scanner_.error()) return *scanner_.error();
+    return writer_.finish();
+  }
+
+ private:
+  // The thread with this number in the scanner.
+  ThreadId thread(std::uint32_t number) {
+    while (threads_.size() <= number)
+      threads_.push_back(thread_id(scanner_.threads()[threads_.size()]));
+    return threads_[number];
+  }
+
+  // The same; if it has not started, it does now.
+  ThreadId started(std::uint32_t number, std::uint32_t parent) {
+    if (number < started_.size() && started_[number]) return threads_[number];
+    if (started_.size() <= number) started_.resize(number + 1);
+    started_[number] = true;
+    ThreadStart start;
+    start.parent = thread(parent);
+    start.name = scanner_.threads()[number];
+    writer_.event(thread(number), start);
+    return thread(number);
+  }
+
+  ThreadId thread_id(std::string_view name) {
+    std::uint32_t number = 0;
+    if (name.size() > 1 && name[0] == 'T' && (name[1] != '0' || name.size() == 2)) {
+      auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+      if (error == std::errc() && end == name.data() + name.size() && number < kFirstNamedThread)
+        return ThreadId(number);
+    }
+    return ThreadId(kFirstNamedThread + named_threads_++);
+  }
+
+  BlockId block(const StdEvent& event) {
+    std::uint32_t location = numbered_ ? 0 : locations_.number(event.location);
+    std::uint64_t key = std::uint64_t{location} << 32 | std::uint64_t{event.operand} << 3 |
+                        static_cast<std::uint64_t>(event.op);
+    auto [at, is_new] = blocks_.try_emplace(key);
+    if (is_new) at->second = make_block(event, location);
+    return at->second;
+  }
+
+  BlockId make_block(const StdEvent& event, std::uint32_t location) {
+    if (numbered_ || location >= statements_.size()) {
+      Statement statement;
+      statement.label =
+          numbered_ ? fmt::format("{}({})", names(StdOp{})[static_cast<std::size_t>(event.op)],
+                                  operand(event))
+                    : std::string(event.location);
+      statements_.push_back(writer_.add(statement));
+    }
+    Block block;
+    block.statements.push_back(numbered_ ? statements_.back() : statements_[location]);
+    if (event.op <= StdOp::kWrite) {
+      declare(declared_variables_, event.operand, kVariables, kVariableSize, scanner_.variables());
+      Slot slot;
+      slot.size = kVariableSize;
+      slot.write = event.op == StdOp::kWrite;
+      slot.source = AddressSource::kConstant;
+      slot.offset = kVariables + kSpacing * event.operand;
+      block.slots.push_back(slot);
+    } else if (event.op <= StdOp::kRelease) {
+      declare(declared_locks_, event.operand, kLocks, 0, scanner_.locks());
+    }
+    return writer_.add(block);
+  }
+
+  std::string_view operand(const StdEvent& event) const {
+    if (event.op <= StdOp::kWrite) return scanner_.variables()[event.operand];
+    if (event.op <= StdOp::kRelease) return scanner_.locks()[event.operand];
+    if (event.op <= StdOp::kJoin) return scanner_.threads()[event.operand];
+    return scanner_.transactions()[event.operand];
+  }
+
+  // Numbers are given in the order of first mention, so that at most one symbol is new.
+  void declare(std::uint32_t& declared, std::uint32_t number, std::uint64_t base,
+               std::uint64_t size, const std::vector<std::string_view>& names) {
+    if (number < declared) return;
+    declared = number + 1;
+    writer_.add(
+        Symbol{std::string(names[number]), SymbolKind::kData, base + kSpacing * number, size});
+  }
+
+  void synchronise(ThreadId actor, const StdEvent& event) {
+    if (event.op <= StdOp::kRelease) {
+      Sync sync;
+      sync.op = event.op == StdOp::kAcquire ? SyncOp::kMutexLock : SyncOp::kMutexUnlock;
+      sync.object = Addr(kLocks + kSpacing * event.operand);
+      writer_.event(actor, sync);
+    } else if (event.op == StdOp::kFork) {
+      ThreadCreate create;
+      create.child = thread(event.operand);
+      writer_.event(actor, create);
+      started(event.operand, event.thread);
+    } else if (event.op == StdOp::kJoin) {
+      ThreadJoin join;
+      join.child = started(event.operand, event.operand);
+      writer_.event(actor, join);
+    } else {
+      Atomic atomic;
+      atomic.edge = event.op == StdOp::kBegin ? Edge::kBegin : Edge::kEnd;
+      atomic.name = scanner_.transactions()[event.operand];
+      writer_.event(actor, atomic);
+    }
+  }
+
+  StdScanner scanner_;
+  bool numbered_;
+  TraceWriter& writer_;
+  std::optional<ThreadId> running_;
+  std::vector<ThreadId> threads_;  // by the scanner's number
+  std::vector<bool> started_;
+  std::uint32_t named_threads_ = 0;
+  NameTable locations_;
+  std::vector<StatementId> statements_;  // by location
+  std::unordered_map<std::uint64_t, BlockId> blocks_;
+  std::uint32_t declared_variables_ = 0;
+  std::uint32_t declared_locks_ = 0;
+};
+
+}  // namespace
+
+Status import_std(std::string_view log, const std::string& name_for_errors,
+                  const WriterFactory& make_writer) {
+  Process process;
+  process.engine = "std";
+  process.has_values = false;
+  bool numbered = is_numbered(log);
+  if (numbered) process.engine_options = "numbered";
+  auto writer = make_writer(process);
+  if (!writer) return writer.error();
+  return Importer(log, name_for_errors, numbered, **writer).run();
+}
+
+}  // namespace svd
