@@ -77,7 +77,12 @@ std::optional<std::size_t> unpack_column(const fb::Column* column, Bytes& out) {
 }
 
 const fb::ChunkBody* chunk_body(std::span<const std::uint8_t> body, std::uint32_t kind) {
-  flatbuffers::Verifier verifier(body.data(), body.size());
+  // The verifier wants the exact size, without our padding.
+  std::uint32_t size;
+  if (body.size() < sizeof size) return nullptr;
+  std::memcpy(&size, body.data(), sizeof size);
+  if (size > body.size() - sizeof size || body.size() - sizeof size - size >= 8) return nullptr;
+  flatbuffers::Verifier verifier(body.data(), sizeof size + size);
   if (!fb::VerifySizePrefixedChunkBodyBuffer(verifier)) return nullptr;
   const fb::ChunkBody* root = fb::GetSizePrefixedChunkBody(body.data());
   return static_cast<std::uint32_t>(root->body_type()) == kind ? root : nullptr;

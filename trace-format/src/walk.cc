@@ -164,7 +164,7 @@ class Walk {
   void tell(RunSummary& summary, const Chunk& chunk, std::size_t index) {
     const Event& event = chunk.events[index];
     summary.on_event(event.thread, event.body);
-    saw_end_ = saw_end_ || std::holds_alternative<ProcessEnd>(event.body);
+    saw_end_ = std::holds_alternative<ProcessEnd>(event.body);  // it counts as the end only when it is the last
   }
 
   const InputFile& file_;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A damaged file is either refused, or read with every difference announced: what is shown of it is what was written, and what is not
+// shown is counted. Tried for every byte of a small trace that has every kind of chunk.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+
+#include "support/content.h"
+#include "support/small_trace.h"
+#include "svd/trace/reader.h"
+
+namespace svd::test {
+namespace {
+
+class Damage : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    std::string written = temp_path("damage.fb");
+    write_small_trace(written, GetParam());
+    bytes_ = read_file(written);
+    std::filesystem::remove(written);
+    // Thousands of variants follow: in memory, not on disk.
+    file_ = memfd_create("damage", MFD_CLOEXEC);
+    path_ = fmt::format("/proc/self/fd/{}", file_);
+    fill(bytes_);
+    auto reader = TraceReader::open(path_);
+    ASSERT_TRUE(reader) << reader.error().describe();
+    original_ = read_content(*reader);
+    for (const Diagnostic& diagnostic : original_.diagnostics.list()) {
+      ASSERT_LT(diagnostic.severity, Severity::kLoss) << diagnostic.text;
+    }
+    ASSERT_GT(original_.chunks.size(), 3U);
+  }
+  void TearDown() override { close(file_); }
+
+  void fill(const std::string& bytes) const {
+    ASSERT_EQ(ftruncate(file_, static_cast<off_t>(bytes.size())), 0);
+    ASSERT_EQ(pwrite(file_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
+
+  // Reads `bytes` and proves the outcome; returns its name.
+  std::string outcome(const std::string& bytes) {
+    fill(bytes);
+    auto reader = TraceReader::open(path_);
+    if (!reader) {
+      EXPECT_FALSE(reader.error().what.empty());
+      EXPECT_EQ(reader.error().file, path_);
+      EXPECT_TRUE(reader.error().kind == ErrorKind::kNotATrace || reader.error().kind == ErrorKind::kDamaged);
+      return "refused";
+    }
+    Content content = read_content(*reader);
+    if (content == original_ && content.diagnostics.list().empty()) return "same, silent";
+    if (content == original_) return "same, announced";
+    EXPECT_TRUE(content.diagnostics.any_loss()) << "a silent difference";
+    EXPECT_FALSE(reader->complete() && !content.diagnostics.any_loss());
+    for (const auto& [seq, digest] : content.chunks) {
+      auto as_written = original_.chunks.find(seq);
+      // A chunk whose definitions were lost is not readable; one that is must be what was written.
+      EXPECT_TRUE(as_written != original_.chunks.end() && as_written->second == digest) << "chunk at " << seq << " reads differently";
+    }
+    return "partial, announced";
+  }
+
+  int file_ = -1;
+  std::string path_;
+  std::string bytes_;
+  Content original_;
+};
+
+TEST_P(Damage, FlippingAnyByteIsDetectedOrHarmless) {
+  std::map<std::string, int> outcomes;
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    for (unsigned flip : {0x01U, 0x80U, 0xFFU}) {
+      std::string bytes = bytes_;
+      bytes[i] = static_cast<char>(static_cast<unsigned char>(bytes[i]) ^ flip);
+      std::string result = outcome(bytes);
+      ++outcomes[result];
+      ASSERT_NE(result, "same, silent") << "byte " << i << " is not covered by any check";
+      if (HasFailure()) FAIL() << "byte " << i << " flipped by " << flip;
+    }
+  }
+  EXPECT_GT(outcomes["partial, announced"], 0);
+  for (const auto& [name, count] : outcomes) RecordProperty(name, count);
+}
+
+TEST_P(Damage, TruncationAnywhereIsDetected) {
+  for (std::size_t size = 0; size < bytes_.size(); ++size) {
+    std::string result = outcome(bytes_.substr(0, size));
+    // Cut exactly where a chunk ended, a file without an index is merely one that was written for less long.
+    if (HasFailure()) FAIL() << "cut to " << size << " bytes";
+    ASSERT_NE(result, "same, silent") << "cut to " << size << " bytes";
+    if (size < 32) {
+      ASSERT_EQ(result, "refused");
+    }
+  }
+}
+
+TEST_P(Damage, GarbageAfterTheEndIsHarmless) {
+  for (std::size_t extra : {1U, 7U, 8U, 100U, 5000U}) {
+    EXPECT_NE(outcome(bytes_ + std::string(extra, 'x')), "refused");
+    EXPECT_NE(outcome(bytes_ + std::string(extra, '\0')), "refused");
+  }
+}
+
+TEST_P(Damage, AHoleInTheMiddleLosesOnlyWhatWasInIt) {
+  for (std::size_t at = 64; at + 64 < bytes_.size(); at += 64) {
+    std::string bytes = bytes_;
+    bytes.replace(at, 64, 64, '\0');
+    outcome(bytes);
+    if (HasFailure()) FAIL() << "hole at " << at;
+  }
+}
+
+TEST_P(Damage, AMissingPieceLosesOnlyWhatWasInIt) {
+  for (std::size_t at = 0; at + 64 < bytes_.size(); at += 64) {
+    std::string bytes = bytes_;
+    bytes.erase(at, 40);
+    outcome(bytes);
+    if (HasFailure()) FAIL() << "piece at " << at;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Damage, testing::Bool(),
+                         [](const auto& parameter) { return parameter.param ? std::string("Finished") : std::string("Unfinished"); });
+
+}  // namespace
+}  // namespace svd::test
