@@ -37,6 +37,9 @@ struct timespec;
     TELL_WORD(0, SVD_WIRE_DOORBELL(SVD_CALL_##call, SVD_PHASE_##phase, result)); \
   } while (0)
 
+#define TELL_END(call, result) \
+  TELL_WORD(0, SVD_WIRE_DOORBELL(SVD_CALL_##call, SVD_PHASE_END, result))
+
 #define TELL2(call, phase, result, object, second) \
   do {                                             \
     TELL_WORD(2, second);                          \
@@ -65,7 +68,7 @@ static void* find_next(const char* name) { return dlsym(RTLD_NEXT, name); }
   int name params {                             \
     TELL(call, BEGIN, 0, object);               \
     int result = NEXT(name) args;               \
-    TELL(call, END, result, object);            \
+    TELL_END(call, result);                     \
     return result;                              \
   }
 #define WAITS2(call, name, params, args, object, second) \
@@ -73,7 +76,7 @@ static void* find_next(const char* name) { return dlsym(RTLD_NEXT, name); }
   int name params {                                      \
     TELL2(call, BEGIN, 0, object, second);               \
     int result = NEXT(name) args;                        \
-    TELL2(call, END, result, object, second);            \
+    TELL_END(call, result);                              \
     return result;                                       \
   }
 
@@ -94,13 +97,13 @@ static void* find_next(const char* name) { return dlsym(RTLD_NEXT, name); }
   }
 
 /* Calls that let others go on: told before they are done. */
-#define GIVES(call, name, params, args, object)  \
-  int name params;                               \
-  int name params {                              \
-    TELL(call, WHOLE, 0, object);                \
-    int result = NEXT(name) args;                \
-    if (result) TELL(call, END, result, object); \
-    return result;                               \
+#define GIVES(call, name, params, args, object) \
+  int name params;                              \
+  int name params {                             \
+    TELL(call, WHOLE, 0, object);               \
+    int result = NEXT(name) args;               \
+    if (result) TELL_END(call, result);         \
+    return result;                              \
   }
 
 #define ONE (void* o)
@@ -228,7 +231,7 @@ void call_once(void* o, void (*routine)(void));
 void call_once(void* o, void (*routine)(void)) {
   TELL2(ONCE, BEGIN, 0, o, (uintptr_t)routine);
   NEXT(call_once)(o, routine);
-  TELL2(ONCE, END, 0, o, (uintptr_t)routine);
+  TELL_END(ONCE, 0);
 }
 
 int thrd_create(unsigned long* thread, int (*routine)(void*), void* arg);

@@ -46,7 +46,7 @@
 #define SVD_WIRE_RING_PREFIX "ring."
 
 #define SVD_WIRE_DATA_OFFSET 4096u
-#define SVD_WIRE_CAPACITY (16u << 20)
+#define SVD_WIRE_CAPACITY (4u << 20)
 /* No record is longer than the slack. */
 #define SVD_WIRE_SLACK (64u << 10)
 #define SVD_WIRE_STRIDE (256u << 10)
@@ -275,7 +275,8 @@ typedef struct SvdWireEnd {
  * A call that can wait is BEGIN and END; any other is WHOLE, told before it is done where it lets
  * others go on (unlock, signal, post, free) and after it is done otherwise, so that the order of
  * the log is an order in which it can have happened. If a call that was told before fails, an END
- * with its result follows. */
+ * with its result follows. An END belongs to the thread's last BEGIN of the same call and tells only
+ * the result, except where its words are listed below. */
 enum SvdWireCall {
   SVD_CALL_NONE = 0,
   SVD_CALL_MUTEX_INIT, /* 2: kind */
@@ -315,7 +316,7 @@ enum SvdWireCall {
   SVD_CALL_BARRIER_DESTROY,
   SVD_CALL_BARRIER_WAIT,
   SVD_CALL_ONCE,          /* 2: routine */
-  SVD_CALL_THREAD_CREATE, /* begin: 2 routine, 3 argument; end: 1 pthread_t */
+  SVD_CALL_THREAD_CREATE, /* BEGIN: 2 routine, 3 argument; END: 1 pthread_t */
   SVD_CALL_THREAD_JOIN,   /* 1: pthread_t */
   SVD_CALL_THREAD_DETACH,
   SVD_CALL_THREAD_EXIT,
@@ -324,7 +325,7 @@ enum SvdWireCall {
   SVD_CALL_MALLOC,      /* 1: address, 2: size */
   SVD_CALL_CALLOC,
   SVD_CALL_ALIGNED, /* 3: alignment */
-  SVD_CALL_REALLOC, /* begin: 1 old address, 2 size; end: 1 new address (0: the old one lives on) */
+  SVD_CALL_REALLOC, /* BEGIN: 1 old address, 2 size; END: 1 new address (0: the old one lives on) */
   SVD_CALL_FREE,
 };
 
