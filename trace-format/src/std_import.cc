@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <unordered_map>
+#include <optional>
 #include <vector>
 
 #include "svd/trace/std_log.h"
@@ -19,6 +19,7 @@ constexpr std::uint64_t kLocks = std::uint64_t{2} << 32;
 constexpr std::uint64_t kSpacing = 8;
 constexpr std::uint16_t kVariableSize = 4;
 constexpr std::uint32_t kMaxNames = std::uint32_t{1} << 29;
+constexpr std::size_t kOps = 8;
 constexpr std::uint32_t kFirstNamedThread = std::uint32_t{1} << 31;
 
 // Whether the locations are 1, 2, 3, …
@@ -54,8 +55,15 @@ class Importer {
         running_ = actor;
         writer_.run(actor);
       }
-      writer_.exec(block(event), nullptr, nullptr);
-      if (event.op > StdOp::kWrite) synchronise(actor, event);
+      if (event.op <= StdOp::kWrite) {
+        declare(declared_variables_, event.operand, kVariables, kVariableSize,
+                scanner_.variables());
+        std::uint64_t address = kVariables + kSpacing * event.operand;
+        writer_.exec(block(event), &address, nullptr);
+      } else {
+        writer_.exec(block(event), nullptr, nullptr);
+        synchronise(actor, event);
+      }
     }
     if (scanner_.error()) return *scanner_.error();
     return writer_.finish();
@@ -91,45 +99,35 @@ class Importer {
     return ThreadId(kFirstNamedThread + named_threads_++);
   }
 
+  // A statement for each location, or, where locations say nothing, for each operation; a block for
+  // each of its operations.
   BlockId block(const StdEvent& event) {
-    std::uint32_t location = numbered_ ? 0 : locations_.number(event.location);
-    std::uint64_t key = std::uint64_t{location} << 32 | std::uint64_t{event.operand} << 3 |
-                        static_cast<std::uint64_t>(event.op);
-    auto [at, is_new] = blocks_.try_emplace(key);
-    if (is_new) at->second = make_block(event, location);
-    return at->second;
+    auto op = static_cast<std::size_t>(event.op);
+    std::size_t location = numbered_ ? op : locations_.number(event.location);
+    if (location >= statements_.size()) {
+      statements_.resize(location + 1);
+      blocks_.resize(kOps * statements_.size());
+    }
+    std::optional<BlockId>& block = blocks_[kOps * location + op];
+    if (!block) block = make_block(event, statements_[location]);
+    return *block;
   }
 
-  BlockId make_block(const StdEvent& event, std::uint32_t location) {
-    if (numbered_ || location >= statements_.size()) {
-      Statement statement;
-      statement.label =
-          numbered_ ? fmt::format("{}({})", names(StdOp{})[static_cast<std::size_t>(event.op)],
-                                  operand(event))
-                    : std::string(event.location);
-      statements_.push_back(writer_.add(statement));
+  BlockId make_block(const StdEvent& event, std::optional<StatementId>& statement) {
+    if (!statement) {
+      Statement made;
+      made.label = numbered_ ? names(event.op)[static_cast<std::size_t>(event.op)] : event.location;
+      statement = writer_.add(made);
     }
     Block block;
-    block.statements.push_back(numbered_ ? statements_.back() : statements_[location]);
+    block.statements.push_back(*statement);
     if (event.op <= StdOp::kWrite) {
-      declare(declared_variables_, event.operand, kVariables, kVariableSize, scanner_.variables());
       Slot slot;
       slot.size = kVariableSize;
       slot.write = event.op == StdOp::kWrite;
-      slot.source = AddressSource::kConstant;
-      slot.offset = kVariables + kSpacing * event.operand;
       block.slots.push_back(slot);
-    } else if (event.op <= StdOp::kRelease) {
-      declare(declared_locks_, event.operand, kLocks, 0, scanner_.locks());
     }
     return writer_.add(block);
-  }
-
-  std::string_view operand(const StdEvent& event) const {
-    if (event.op <= StdOp::kWrite) return scanner_.variables()[event.operand];
-    if (event.op <= StdOp::kRelease) return scanner_.locks()[event.operand];
-    if (event.op <= StdOp::kJoin) return scanner_.threads()[event.operand];
-    return scanner_.transactions()[event.operand];
   }
 
   // Numbers are given in the order of first mention, so that at most one symbol is new.
@@ -143,6 +141,7 @@ class Importer {
 
   void synchronise(ThreadId actor, const StdEvent& event) {
     if (event.op <= StdOp::kRelease) {
+      declare(declared_locks_, event.operand, kLocks, 0, scanner_.locks());
       Sync sync;
       sync.op = event.op == StdOp::kAcquire ? SyncOp::kMutexLock : SyncOp::kMutexUnlock;
       sync.object = Addr(kLocks + kSpacing * event.operand);
@@ -172,8 +171,8 @@ class Importer {
   std::vector<bool> started_;
   std::uint32_t named_threads_ = 0;
   NameTable locations_;
-  std::vector<StatementId> statements_;  // by location
-  std::unordered_map<std::uint64_t, BlockId> blocks_;
+  std::vector<std::optional<StatementId>> statements_;  // by location
+  std::vector<std::optional<BlockId>> blocks_;          // by location and operation
   std::uint32_t declared_variables_ = 0;
   std::uint32_t declared_locks_ = 0;
 };

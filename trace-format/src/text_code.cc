@@ -38,7 +38,7 @@ StatementId StatementNames::at(std::string_view name) const {
 bool SharedBlocks::possible(const Block& block) {
   return block.statements.size() == 1 &&
          std::all_of(block.slots.begin(), block.slots.end(), [](const Slot& slot) {
-           return slot.source == AddressSource::kConstant && slot.base == 0;
+           return slot.source == AddressSource::kLogged && !slot.optional;
          });
 }
 
@@ -47,7 +47,6 @@ std::string SharedBlocks::key(const Block& block) {
   auto put = [&](std::uint64_t n) { key.append(reinterpret_cast<const char*>(&n), sizeof n); };
   put(block.statements[0].value);
   for (const Slot& slot : block.slots) {
-    put(slot.offset);
     put(slot.size | (slot.write ? 1U << 16 : 0U) | (slot.atomic ? 1U << 17 : 0U) |
         static_cast<unsigned>(slot.role) << 18);
   }

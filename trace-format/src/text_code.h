@@ -7,13 +7,13 @@
 //     T3 3.05 r outcnt=5 rc len=3 w! buf[0..3]=8 r* heap[0..99]
 //
 // r or w, then a (the value forms an address) or c (it decides a branch), ! (atomic), * (a range:
-// its length is part of this execution, and it has no value). Accesses in parentheses belong to the
-// statement but not to this part of its execution:
-// `(r x) w y` ran the second half; where such a part has no access at all, `|` shows where it lies.
+// its length is part of this execution, and it has no value). Where a part of a statement's
+// execution stands alone, the accesses of the others are slots in parentheses: `(r4) w y` ran the
+// second half, `r x (w4)` the first; if the part has no access at all, `|` shows where it lies.
 //
-// Such a line executes the block that consists of this one statement with these accesses at these
-// constant addresses. The first line of its kind makes that block, later equal ones share it; only
-// blocks made so are shared. All other blocks are declared:
+// Such a line executes the block that consists of this one statement with slots of this kind, all
+// addresses logged. The first line of its kind makes the block, later ones share it, and no other
+// line does. All other blocks are declared:
 //
 //     block 12                             block b7
 //     insn 0x401000 4889e5                 step 3.05 r4 w4@outcnt
@@ -23,12 +23,12 @@
 // direction, role, size (or *), ! atomic, ? optional; the address is logged, or @constant, or
 // @$N+OFFSET from slot N. They are executed by
 //
-//     T1 block 12 0x7ffe1000=5 =6          one word for each slot of which anything is stored:
-//     ADDRESS:LENGTH=VALUE T1 block 12 [0..0/0+1] 0x7ffe1000=5  a part: instructions 0 to 0; after
-//     the slash, unless it is just their slots, the first
-//                                          slot and how many
+//     T1 block 12 0x7ffe1000=5 =6
+//     T1 block 12 [0..0/0+1] 0x7ffe1000=5
 //
-// with "-" for a conditional access that did not happen.
+// with one word, ADDRESS:LENGTH=VALUE, for each slot of which anything is stored. The brackets are
+// for a part: instructions 0 to 0; after the slash, unless it is just their slots, the first slot
+// and how many. A conditional access that did not happen is "-".
 #pragma once
 
 #include <string>

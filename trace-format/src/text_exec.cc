@@ -122,6 +122,7 @@ void parse_place(std::string_view text, const Slot& slot, bool logged, const Con
     return;
   }
   Place place = context.symbols.place(text);
+  if (place.address == kAbsent) fail("no access has the address {}", text);
   line.logged.push_back(place.address.value);
   if (slot.is_range()) {
     if (!place.size) fail("expected {}:LENGTH", text);
@@ -148,28 +149,22 @@ void parse_statement_exec(StatementId statement, Tokens& tokens, const Context& 
       continue;
     }
     std::string_view access = tokens.take("r or w");
-    bool outside = access.starts_with('(');
-    if (outside) access.remove_prefix(1);
+    if (access.starts_with('(')) {
+      if (!access.ends_with(')'))
+        fail("expected a slot in parentheses, such as (r4), not '{}'", access);
+      block.slots.push_back(parse_slot(access.substr(1, access.size() - 2), 0, context.symbols));
+      continue;
+    }
     Slot slot = parse_access(access);
     std::string_view operand = tokens.take("a place after r or w");
-    if (outside != operand.ends_with(')'))
-      fail("expected both parentheses around an access or none");
-    if (outside) operand.remove_suffix(1);
     std::string_view token = operand.substr(0, operand.find('='));
     Place place = context.symbols.place(token);
-    slot.offset = place.address.value;
-    if (!slot.is_range()) slot.size = slot_size(place, token);
-    if (outside) {
-      if (token.size() != operand.size())
-        fail("expected no value in parentheses: that part did not run");
-    } else {
-      bounds.inside(block.slots.size());
-      if (slot.is_range() && !place.size) fail("expected {}:LENGTH", token);
-      if (slot.is_range()) line.logged.push_back(*place.size);
-      take_value(operand, slot, context, line);
-    }
+    slot.size = slot.is_range() ? 0 : slot_size(place, token);
+    bounds.inside(block.slots.size());
+    parse_place(take_value(operand, slot, context, line), slot, true, context, line);
     block.slots.push_back(slot);
   }
+  if (!SharedBlocks::possible(block)) fail("expected slots in parentheses without ? and @");
   line.part = bounds.part(block.slots.size());
 }
 
@@ -183,21 +178,18 @@ void print_statement_exec(std::string& out, const Exec& exec, const Context& con
       out += " |";
     if (i == block.slots.size()) return;
     const Slot& slot = block.slots[i];
-    bool inside = i >= part.first_slot && i < part.end_slot;
-    out += inside ? " " : " (";
+    if (i < part.first_slot || i >= part.end_slot) {
+      out += " (";
+      print_slot(out, slot, context.symbols);
+      out += ')';
+      continue;
+    }
+    Addr address(exec.addresses[i - part.first_slot]);
+    out += ' ';
     print_access(out, slot);
     out += ' ';
-    if (slot.is_range() && !inside) {
-      out += context.symbols.address_text(Addr(slot.offset));
-    } else {
-      out += context.symbols.place_text(Addr(slot.offset), slot.is_range() ? *length++ : slot.size,
-                                        false);
-    }
-    if (!inside) {
-      out += ')';
-    } else if (stores_value(slot, context)) {
-      print_value(out, exec.values[i - part.first_slot]);
-    }
+    out += context.symbols.place_text(address, slot.is_range() ? *length++ : slot.size, false);
+    if (stores_value(slot, context)) print_value(out, exec.values[i - part.first_slot]);
   }
 }
 

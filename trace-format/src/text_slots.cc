@@ -78,7 +78,6 @@ void print_slot(std::string& out, const Slot& slot, const SymbolNames& symbols) 
 Slot parse_access(std::string_view token) {
   std::string_view text = token;
   Slot slot = parse_direction(text, token);
-  slot.source = AddressSource::kConstant;
   slot.atomic = skip(text, '!');
   slot.size = skip(text, '*') ? 0 : 1;
   if (!text.empty()) fail("expected r or w with a, c, ! or * instead of '{}'", token);

@@ -5,9 +5,10 @@
 // back.
 //
 // A place (an address with a size) is spelt
-//   outcnt        all of a variable
-//   buf[3..7]     bytes 3 to 7 of it
-//   0x1000:4      bytes without a name; ":4" is left out where the size is known anyway
+//
+//     outcnt        all of a variable
+//     buf[3..7]     bytes 3 to 7 of it
+//     0x1000:4      bytes without a name; ":4" is left out where the size is known anyway
 #pragma once
 
 #include <map>

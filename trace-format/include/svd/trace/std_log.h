@@ -5,18 +5,20 @@
 //
 // import_std and export_std are inverse on such logs (but for empty lines, and a missing last line
 // feed). How an event is kept:
-//   - it is one execution of an abstract statement, so that its Seq is its number from 0; the
-//   statement's label is the location;
-//   - a read or write is an access to 4 bytes at the address of the variable's symbol; there are no
-//   values;
-//   - acq, rel, fork, join, begin and end have no access; the trace's event (mutex-lock, …, atomic)
-//   follows the execution, and
-//     a thread's start follows its first mention;
-//   - thread "T7" is thread 7; threads with other names get the numbers from 2^31 on, and keep
-//   their name in their start;
-//   - a log that numbers its events from 1 in place of locations says nothing about code: its
-//   statements are the operations, "r(V1)"
-//     (Process::engine_options is "numbered").
+//
+// - It is one execution of an abstract statement, so that its Seq is its number from 0. The
+//   statement's label is the location.
+//
+// - A read or write accesses 4 bytes at the address of the variable's symbol. There are no values.
+//
+// - acq, rel, fork, join, begin and end access nothing. The trace's event (lock, create, atomic, …)
+//   follows the execution, and a thread's start its first mention.
+//
+// - Thread "T7" is thread 7. Threads with other names are numbered from 2^31 on, and keep their
+//   name in their start.
+//
+// - A log that numbers its events from 1 in place of locations says nothing about code: its
+//   statements are the operations (Process::engine_options is "numbered").
 #pragma once
 
 #include <cstdint>
@@ -98,16 +100,19 @@ class StdScanner {
 Status import_std(std::string_view log, const std::string& name_for_errors,
                   const WriterFactory& make_writer);
 
-// Any trace as a log. Beyond imported logs, as close as the format allows, and what is lost is
-// said:
-//   - each access is an event; its operand is the variable (data symbol) that contains it, or else
-//   each aligned 8 bytes that it
-//     touches, "0x1000"; its location is the statement's label or number, or the instruction's
-//     address, in decimal;
-//   - what the kernel reads and writes are accesses of the calling thread, at its last location;
-//   - successful locking and unlocking of mutexes, spin locks and rwlocks (as if all were
-//   exclusive) is acq and rel;
-//   - other synchronisation has no counterpart and is left out.
+// Any trace as a log. What does not come from a log is put as well as the format allows, and what
+// is lost is said:
+//
+// - Each access is an event. Its operand is the variable (data symbol) that contains it, or else
+//   each aligned 8 bytes that it touches, "0x1000". Its location is the statement's label or
+//   number, or the instruction's address, in decimal.
+//
+// - What the kernel reads and writes are accesses of the calling thread, at its last location.
+//
+// - Successful locking and unlocking of mutexes, spin locks and rwlocks (as if all were exclusive)
+//   is acq and rel.
+//
+// - Other synchronisation has no counterpart and is left out.
 Status export_std(const TraceReader& reader, std::ostream& out, Diagnostics& diagnostics);
 
 }  // namespace svd

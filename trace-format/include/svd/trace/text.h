@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Textual traces: what people and tests write by hand, and what `svd-analyze dump --text` prints.
-// Everything that a trace holds can be said; a trace and its text are the same thing in two forms:
-//   assemble(print_text(t)) == t          tables, executions, parts, accesses, values, events;
-//   where chunks begin may differ print_text(assemble(s)) == s          for every s that print_text
-//   can print ("canonical")
+// Everything that a trace holds can be said; a trace and its text are one thing in two forms:
 //
-//     svd-trace 1                                           # always the first line; comments begin
-//     with # process engine=text                                   # optional: without it,
-//     engine=text has-values=false var outcnt 4                                          # a
-//     variable of 4 bytes at an address of our choice var buf 64 @0x5000 # or of yours lock L
-//     stmt 3.05 "if (len + buf->outcnt > SIZE)" at log.c:1327 in writer by 3.02    # text, place,
-//     controlling statements T1 create T3                                          # an event of
-//     thread 1 T3 lock L T3 3.05 rc outcnt=5 r len=1 w tmp=7                   # statement 3.05
-//     reads two variables and writes one T3 unlock L T3 signal 11 fatal=true
+// - assemble(print_text(t)) equals t: tables, executions, parts, accesses, values, events; only
+//   where chunks begin may differ.
+//
+// - print_text(assemble(s)) is s for every s that print_text prints: the canonical text.
+//
+//     svd-trace 1                     # always the first line; comments begin with #
+//     process engine=text             # without this line: engine=text has-values=false
+//     var outcnt 4                    # 4 bytes at an address of our choice
+//     var buf 64 @0x5000              # or of yours
+//     lock L
+//     stmt 3.02 "if (ready)"
+//     stmt 3.05 "n = outcnt + len" at log.c:1327 in writer by 3.02   # controlled by 3.02
+//     T1 create T3                    # an event of thread 1
+//     T3 lock L
+//     T3 3.05 r outcnt=5 r buf[0..3]=1 w buf[4..7]=6   # 3.05 reads two places and writes one
+//     T3 unlock L
+//     T3 signal 11 fatal=true
 //
 // The lines: process, module, stack, var, lock, symbol, stmt, block (with insn or step lines), and
 // T<n>: an execution or an event. What a line refers to stands above it (only `by` may look ahead).
