@@ -3,8 +3,8 @@
 // The words of a textual trace: how a line splits into tokens, and how numbers, strings and bytes
 // are spelt, both ways.
 //
-// A token is a run of characters without spaces; a part of it in double quotes may hold any (\" \\
-// \n \t \r \xNN). A '#' at the start of a token begins a comment.
+// A token is a run of characters without spaces; a part of it in double quotes may hold any, with
+// the escapes \" \\ \n \t and \xNN. A '#' at the start of a token begins a comment.
 #pragma once
 
 #include <fmt/format.h>
