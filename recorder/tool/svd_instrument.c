@@ -162,6 +162,7 @@ IRSB* svd_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout*
     }
     return in;
   }
+  in = svd_probe(in);
   if (!svd_plan(&plan, in)) return in;
   UInt id = ++last_id;
   svd_log_block(&plan, id);

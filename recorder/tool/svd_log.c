@@ -157,50 +157,38 @@ void svd_log_leave(ThreadId tid, ULong blocks) {
 
 Bool svd_log_in_code(void) { return code_tid != 0; }
 
-static void fail(const HChar* what, const HChar* path) {
-  VG_(fmsg)("svd: cannot %s %s\n", what, path);
-  VG_(exit)(1);
+/* Says why there is no recording; the program goes on without. */
+static Bool refuse(const HChar* what, const HChar* path) {
+  VG_(umsg)("svd: not recorded: cannot %s %s\n", what, path);
+  return False;
 }
 
-/* Makes and locks a ring file under a temporary name, and maps it: at `fixed`, or anywhere for 0.
- */
-static void map_ring(Addr fixed) {
-  HChar temporary[512], final[512];
-  struct vki_timespec now;
-  VG_(clock_gettime)(&now, VKI_CLOCK_REALTIME);
-  ULong start_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
-  Int pid = VG_(getpid)();
-  VG_(snprintf)(temporary, sizeof(temporary), "%s/new.%d.%llu", svd_session_dir, pid, start_ns);
-  VG_(snprintf)
-  (final, sizeof(final), "%s/" SVD_WIRE_RING_PREFIX "%d.%llu", svd_session_dir, pid, start_ns);
-
-  Int fd = VG_(fd_open)(temporary, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, 0600);
-  if (fd < 0) fail("create", temporary);
-  ring_fd = VG_(safe_fd)(fd);
-  SizeT size = SVD_WIRE_DATA_OFFSET + lap;
-  /* Reserved now: a store to a full tmpfs would be a bus error. */
-  if (sr_isError(syscall6(__NR_fallocate, ring_fd, 0, 0, size, 0, 0))) {
-    VG_(unlink)(temporary);
-    fail("reserve memory for", temporary);
-  }
+/* The new ring file, locked and of full size, or -1. */
+static Int make_file(const HChar* path) {
+  Int fd = VG_(fd_open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, 0600);
+  if (fd < 0) return -1;
+  fd = VG_(safe_fd)(fd);
   struct vki_flock lock;
   VG_(memset)(&lock, 0, sizeof(lock));
   lock.l_type = LOCK_WRITE;
-  VG_(fcntl)(ring_fd, VKI_F_SETLK, (Addr)&lock);
-
-  UInt protection = VKI_PROT_READ | VKI_PROT_WRITE;
-  SysRes mapped = fixed ? syscall6(__NR_mmap, fixed, size, protection,
-                                   VKI_MAP_SHARED | VKI_MAP_FIXED, ring_fd, 0)
-                        : VG_(am_shared_mmap_file_float_valgrind)(size, protection, ring_fd, 0);
-  if (sr_isError(mapped)) {
-    VG_(unlink)(temporary);
-    fail("map", temporary);
+  VG_(fcntl)(fd, VKI_F_SETLK, (Addr)&lock);
+  /* Reserved now: a store to a full tmpfs would be a bus error. */
+  if (sr_isError(syscall6(__NR_fallocate, fd, 0, 0, SVD_WIRE_DATA_OFFSET + lap, 0, 0))) {
+    VG_(close)(fd);
+    VG_(unlink)(path);
+    return -1;
   }
-  header = (SvdWireHeader*)sr_Res(mapped);
-  data = cursor = limit = (UChar*)header + SVD_WIRE_DATA_OFFSET;
-  lap_start = 0;
-  last_tid = 0;
+  return fd;
+}
 
+static SysRes map_file(Int fd, Addr fixed) {
+  SizeT size = SVD_WIRE_DATA_OFFSET + lap;
+  UInt protection = VKI_PROT_READ | VKI_PROT_WRITE;
+  if (!fixed) return VG_(am_shared_mmap_file_float_valgrind)(size, protection, fd, 0);
+  return syscall6(__NR_mmap, fixed, size, protection, VKI_MAP_SHARED | VKI_MAP_FIXED, fd, 0);
+}
+
+static void fill_header(Int pid, ULong start_ns) {
   header->magic = SVD_WIRE_MAGIC;
   header->version = SVD_WIRE_VERSION;
   header->flags = svd_values ? SVD_WIRE_VALUES : 0;
@@ -209,18 +197,43 @@ static void map_ring(Addr fixed) {
   header->pid = pid;
   header->parent_pid = VG_(getppid)();
   header->start_ns = start_ns;
-  if (VG_(rename)(temporary, final) != 0) fail("rename", temporary);
+}
+
+/* Makes a ring and maps it: at `fixed`, or anywhere for 0. It gets its name when it can be read. */
+static Bool make_ring(Addr fixed) {
+  HChar hidden[512], final[512];
+  struct vki_timespec now;
+  VG_(clock_gettime)(&now, VKI_CLOCK_REALTIME);
+  ULong start_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
+  Int pid = VG_(getpid)();
+  const HChar* dir = svd_session_dir;
+  VG_(snprintf)(hidden, sizeof(hidden), "%s/new.%d.%llu", dir, pid, start_ns);
+  VG_(snprintf)(final, sizeof(final), "%s/ring.%d.%llu", dir, pid, start_ns);
+
+  ring_fd = make_file(hidden);
+  if (ring_fd < 0) return refuse("make", hidden);
+  SysRes mapped = map_file(ring_fd, fixed);
+  if (sr_isError(mapped)) return refuse("map", hidden);
+  header = (SvdWireHeader*)sr_Res(mapped);
+  data = cursor = limit = (UChar*)header + SVD_WIRE_DATA_OFFSET;
+  lap_start = 0;
+  last_tid = 0;
+  fill_header(pid, start_ns);
+  if (VG_(rename)(hidden, final) != 0) return refuse("name", final);
   svd_recording = True;
+  return True;
 }
 
 void svd_log_open(void) {
   HChar path[512];
-  VG_(snprintf)(path, sizeof(path), "%s/" SVD_WIRE_SESSION_FILE, svd_session_dir);
+  VG_(snprintf)(path, sizeof(path), "%s/%s", svd_session_dir, SVD_WIRE_SESSION_FILE);
   Int fd = VG_(fd_open)(path, VKI_O_RDWR, 0);
-  if (fd < 0) fail("open", path);
-  session_fd = VG_(safe_fd)(fd);
-  if (!collector_lives()) fail("find the collector of", path);
-  map_ring(0);
+  if (fd >= 0) session_fd = VG_(safe_fd)(fd);
+  if (fd < 0 || !collector_lives()) {
+    refuse("find the collector of", path);
+    return;
+  }
+  make_ring(0);
 }
 
 void svd_log_detach(Bool forked) {
@@ -236,8 +249,8 @@ void svd_log_detach(Bool forked) {
 
 void svd_log_reopen(void) {
   VG_(close)(ring_fd);
-  map_ring((Addr)header);
   stale_translations = True;
+  if (!make_ring((Addr)header)) svd_log_detach(True);
 }
 
 void svd_log_retranslate(void) {

@@ -21,10 +21,11 @@ static Bool take_option(const HChar* arg) {
 }
 
 static void print_usage(void) {
-  VG_(printf)
-  ("    --session=DIR             directory of the running collector\n"
-   "    --values=no|yes           record the values of accesses [yes]\n"
-   "    --follow=no|yes           record forked children, too [no]\n");
+  static const HChar text[] =
+      "    --session=DIR             directory of the running collector\n"
+      "    --values=no|yes           record the values of accesses [yes]\n"
+      "    --follow=no|yes           record forked children, too [no]\n";
+  VG_(printf)("%s", text);
 }
 
 static void print_debug_usage(void) { VG_(printf)("    (none)\n"); }

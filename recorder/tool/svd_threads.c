@@ -34,8 +34,8 @@ void svd_thread_first_instruction(ThreadId tid) {
   SvdWireThreadStart* r = svd_log_record(SVD_WIRE_THREAD_START, tid, sizeof(*r), 0);
   if (!r) return;
   r->os_tid = VG_(gettid)();
-  VG_(get_shadow_regs_area)
-  (tid, (UChar*)&r->self, 0, offsetof(VexGuestAMD64State, guest_FS_CONST), sizeof(r->self));
+  const PtrdiffT fs = offsetof(VexGuestAMD64State, guest_FS_CONST);
+  VG_(get_shadow_regs_area)(tid, (UChar*)&r->self, 0, fs, sizeof(r->self));
   r->stack_pointer = VG_(get_SP)(tid);
   r->stack_top = VG_(thread_get_stack_max)(tid);
   r->stack_size = VG_(thread_get_stack_size)(tid);

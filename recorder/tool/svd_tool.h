@@ -72,6 +72,10 @@ Bool svd_plan(SvdPlan* plan, IRSB* sb);
 void svd_log_block(const SvdPlan* plan, UInt id);
 Bool svd_is_mailbox(const IRExpr* address);
 
+/* ---- svd_probe.c: calls that the preload library does not see -------------------------------- */
+
+IRSB* svd_probe(IRSB* in);
+
 /* ---- svd_instrument.c ---------------------------------------------------------------------- */
 
 IRSB* svd_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout,

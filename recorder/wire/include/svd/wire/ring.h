@@ -43,7 +43,6 @@
 #define SVD_WIRE_MAGIC 0x3176676e69726473u /* "sdringv1" */
 #define SVD_WIRE_VERSION 1u
 #define SVD_WIRE_SESSION_FILE "session"
-#define SVD_WIRE_RING_PREFIX "ring."
 
 #define SVD_WIRE_DATA_OFFSET 4096u
 #define SVD_WIRE_CAPACITY (4u << 20)
@@ -275,8 +274,8 @@ typedef struct SvdWireEnd {
  * A call that can wait is BEGIN and END; any other is WHOLE, told before it is done where it lets
  * others go on (unlock, signal, post, free) and after it is done otherwise, so that the order of
  * the log is an order in which it can have happened. If a call that was told before fails, an END
- * with its result follows. An END belongs to the thread's last BEGIN of the same call and tells only
- * the result, except where its words are listed below. */
+ * with its result follows. An END belongs to the thread's last BEGIN of the same call and tells
+ * only the result, except where its words are listed below. */
 enum SvdWireCall {
   SVD_CALL_NONE = 0,
   SVD_CALL_MUTEX_INIT, /* 2: kind */
@@ -329,7 +328,17 @@ enum SvdWireCall {
   SVD_CALL_FREE,
 };
 
-enum SvdWirePhase { SVD_PHASE_WHOLE = 0, SVD_PHASE_BEGIN, SVD_PHASE_END };
+/* ENTRY and RETURN come from probes, where the preload library does not reach: words 1, 2 and 3 of
+ * an ENTRY are the arguments of the C function, word 1 of a RETURN is what it returned; word 5 is
+ * the stack pointer, at the RETURN 8 more than at the ENTRY that it belongs to. A RETURN without an
+ * ENTRY is a jump to the place where some call returns to, and means nothing. */
+enum SvdWirePhase {
+  SVD_PHASE_WHOLE = 0,
+  SVD_PHASE_BEGIN,
+  SVD_PHASE_END,
+  SVD_PHASE_ENTRY,
+  SVD_PHASE_RETURN,
+};
 
 #define SVD_WIRE_DOORBELL(call, phase, result) \
   ((uint64_t)(call) | ((uint64_t)(phase) << 8) | ((uint64_t)(uint32_t)(result) << 32))
