@@ -1,14 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// svd-analyze: finds the verb among the words and hands it the others.
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <sys/stat.h>
 
-int main(int argc, char** argv) {
-  CLI::App app{"Reads a trace file and says what went wrong in the recorded run.", "svd-analyze"};
-  app.set_version_flag("--version", "svd-analyze " SVD_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  return 0;
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "analyze/verbs.h"
+#include "common/exit_codes.h"
+#include "common/options.h"
+#include "svd/trace/nearest.h"
+
+namespace svd::cli {
+namespace {
+
+constexpr std::array kVerbs{
+    Verb{"info", "what a trace holds, how the run ended, what is missing", run_info},
+    Verb{"dump", "the trace, or a part of it, instruction by instruction", run_dump},
+    Verb{"verify", "whether every byte is what was written", run_verify},
+    Verb{"recover", "a clean trace from a damaged one", run_recover},
+    Verb{"assemble", "a trace from a hand-written text", run_assemble},
+    Verb{"import", "a trace from the log of another tool", run_import},
+    Verb{"export", "a trace as a log for another tool", run_export},
+};
+
+constexpr const char* kName = "svd-analyze";
+constexpr const char* kSummary =
+    "reads a recorded run of a multithreaded program, and says what went wrong in it";
+
+void describe_use(Command& command) {
+  command.example("svd-analyze server.fb", "a summary: the same as svd-analyze info");
+  command.example("svd-analyze dump --tail=30 server.fb", "what happened last");
+  command.example("svd-analyze dump --address=outcnt server.fb", "who touched this variable");
+  command.example("svd-analyze verify server.fb", "is the file sound?");
+  command.usage("[VERB] [options] TRACE");
+  std::string verbs = "Verbs:\n";
+  for (const Verb& verb : kVerbs) verbs += fmt::format("  {:<26}  {}\n", verb.name, verb.summary);
+  command.remark(
+      verbs +
+      "\nsvd-analyze VERB --help says more about one. Without a verb a trace is summed up.");
+  command.exit_status(kSuccess, "done");
+  command.exit_status(kFailed, "the output could not be written");
+  command.exit_status(kUsage, "wrong use");
+  command.exit_status(kUnreadable, "not a readable trace");
+  command.exit_status(kDamaged,
+                      "done, but the trace is damaged or incomplete, and the output says how");
 }
+
+// The first word that is neither an option nor the value of one that stands before a verb.
+Arguments::const_iterator find_word(const Arguments& arguments) {
+  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
+    if (*word == "--color" && word + 1 != arguments.end()) {
+      ++word;
+    } else if (!word->starts_with("-") || *word == "-") {
+      return word;
+    }
+  }
+  return arguments.end();
+}
+
+int run(Arguments arguments) {
+  Command command(kName, kSummary);
+  describe_use(command);
+  auto word = find_word(arguments);
+  if (word == arguments.end()) {
+    if (auto exit = command.parse(arguments)) return *exit;
+    return command.wrong_use("a trace is missing; see svd-analyze --help");
+  }
+  auto verb = std::find_if(kVerbs.begin(), kVerbs.end(),
+                           [&word](const Verb& v) { return v.name == *word; });
+  if (verb != kVerbs.end()) {
+    arguments.erase(word);
+    return verb->run(arguments);
+  }
+  struct stat status {};
+  if (word->find_first_of("./") == std::string::npos && stat(word->c_str(), &status) != 0) {
+    std::vector<std::string_view> names;
+    for (const Verb& v : kVerbs) names.push_back(v.name);
+    return command.wrong_use(
+        fmt::format("'{}' is neither a verb nor a file{}; see svd-analyze --help", *word,
+                    did_you_mean(*word, names)));
+  }
+  return run_info(arguments);
+}
+
+}  // namespace
+}  // namespace svd::cli
+
+int main(int argc, char** argv) { return svd::cli::run({argv + 1, argv + argc}); }

@@ -85,18 +85,25 @@ std::string Command::help() const {
   for (const auto& [line, what] : examples_)
     out += fmt::format("  {:<{}}  {}\n", line, width, what);
   out += fmt::format("\nUsage: {} {}\n", name_, usage_);
-  for (const char* group : {"Positionals", "Options", "Common options"}) {
-    bool positionals = std::string_view(group) == "Positionals";
-    std::string rows;
+  auto rows = [this](auto&& wanted, auto&& left) {
+    std::string text;
     for (const CLI::Option* option : app_.get_options()) {
-      if (option->get_positional() != positionals || (!positionals && option->get_group() != group))
-        continue;
-      add_row(rows, positionals ? option->get_name() : spelling(*option),
-              option->get_description());
+      if (wanted(*option)) add_row(text, left(*option), option->get_description());
     }
-    if (!rows.empty()) out += positionals ? "\n" + rows : fmt::format("\n{}:\n{}", group, rows);
-  }
+    return text;
+  };
+  std::string positionals = rows([](const CLI::Option& option) { return option.get_positional(); },
+                                 [](const CLI::Option& option) { return option.get_name(); });
+  if (!positionals.empty()) out += "\n" + positionals;
   for (const std::string& text : remarks_) out += "\n" + text + "\n";
+  for (std::string_view group : {"Options", "Common options"}) {
+    std::string options = rows(
+        [group](const CLI::Option& option) {
+          return !option.get_positional() && option.get_group() == group;
+        },
+        spelling);
+    if (!options.empty()) out += fmt::format("\n{}:\n{}", group, options);
+  }
   out += "\nExit status:\n";
   for (const auto& [code, meaning] : exits_) out += fmt::format("  {}  {}\n", code, meaning);
   return out;

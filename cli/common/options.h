@@ -28,7 +28,7 @@ class Command {
   void example(std::string line, std::string what);
   void usage(std::string line) { usage_ = std::move(line); }
   void exit_status(int code, std::string meaning);
-  // A paragraph of the help, below the options.
+  // A paragraph of the help, above the options.
   void remark(std::string text) { remarks_.push_back(std::move(text)); }
 
   // Options are added here. Names of positionals are in capitals.

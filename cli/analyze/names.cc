@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Symbol tables sorted by address. The reach of each prefix ends a search backward early, so that
+// nested symbols cost little and uncovered addresses nothing.
+
+#include "analyze/names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <tuple>
+
+#include "common/options.h"
+#include "common/terminal.h"
+#include "svd/trace/nearest.h"
+
+namespace svd::cli {
+namespace {
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  if (!text.starts_with("0x")) return parse_count(text, 1024);
+  std::uint64_t value = 0;
+  auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+  if (text.size() == 2 || error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+Error wrong(std::string what) {
+  Error error;
+  error.kind = ErrorKind::kUsage;
+  error.what = std::move(what);
+  return error;
+}
+
+}  // namespace
+
+void Names::Table::finish() {
+  std::sort(symbols_.begin(), symbols_.end(), [](const Symbol* a, const Symbol* b) {
+    return std::tuple(a->address, b->size) < std::tuple(b->address, a->size);
+  });
+  std::uint64_t reach = 0;
+  for (const Symbol* symbol : symbols_)
+    reach_.push_back(reach = std::max(reach, symbol->address + symbol->size));
+}
+
+const Symbol* Names::Table::find(std::uint64_t address) const {
+  auto after =
+      std::upper_bound(symbols_.begin(), symbols_.end(), address,
+                       [](std::uint64_t a, const Symbol* symbol) { return a < symbol->address; });
+  for (auto i = static_cast<std::size_t>(after - symbols_.begin());
+       i-- > 0 && reach_[i] > address;) {
+    if (address - symbols_[i]->address < symbols_[i]->size) return symbols_[i];
+  }
+  return nullptr;
+}
+
+Names::Names(const TraceReader& trace) : trace_(trace) {
+  for (const Symbol& symbol : trace.symbols())
+    (symbol.kind == SymbolKind::kData ? data_ : functions_).add(symbol);
+  data_.finish();
+  functions_.finish();
+}
+
+std::string Names::address(Addr address) const {
+  const Symbol* symbol = data(address);
+  if (symbol == nullptr) return fmt::format("{:#x}", address.value);
+  std::uint64_t offset = address.value - symbol->address;
+  return offset == 0 ? printable(symbol->name)
+                     : fmt::format("{}+{}", printable(symbol->name), offset);
+}
+
+std::string Names::access(Addr address, std::uint64_t size) const {
+  const Symbol* symbol = data(address);
+  bool whole = symbol != nullptr && symbol->address == address.value && symbol->size == size;
+  return whole ? printable(symbol->name) : fmt::format("{}:{}", this->address(address), size);
+}
+
+std::string Names::code(Pc pc) const {
+  if (const Symbol* symbol = function(pc)) {
+    return fmt::format("{}+{:#x}", printable(symbol->name), pc.value - symbol->address);
+  }
+  for (const Module& module : trace_.modules()) {
+    for (const Segment& segment : module.segments) {
+      if (pc.value - segment.address.value >= segment.size) continue;
+      return fmt::format("{}+{:#x}", printable(module.path.substr(module.path.rfind('/') + 1)),
+                         pc.value - module.bias);
+    }
+  }
+  return "";
+}
+
+std::string Names::thread(ThreadId id) const {
+  std::span<const ThreadInfo> threads = trace_.threads();
+  auto at =
+      std::lower_bound(threads.begin(), threads.end(), id,
+                       [](const ThreadInfo& info, ThreadId wanted) { return info.id < wanted; });
+  if (at == threads.end() || at->id != id || at->name.empty()) return std::to_string(id.value);
+  return fmt::format("{} {}", id.value, printable(at->name));
+}
+
+Result<AddressRange> Names::range(std::string_view text) const {
+  std::size_t comma = text.rfind(',');
+  std::string_view place = text.substr(0, comma);
+  std::optional<std::uint64_t> size;
+  if (comma != std::string_view::npos) {
+    size = number(text.substr(comma + 1));
+    if (!size || *size == 0)
+      return wrong(fmt::format("'{}' is no size in bytes", text.substr(comma + 1)));
+  }
+  if (auto address = number(place)) return AddressRange{*address, *address + size.value_or(1)};
+  std::size_t plus = place.rfind('+');
+  std::string_view name = place.substr(0, plus);
+  std::uint64_t offset = 0;
+  if (plus != std::string_view::npos) {
+    auto given = number(place.substr(plus + 1));
+    if (!given) return wrong(fmt::format("'{}' is no offset in bytes", place.substr(plus + 1)));
+    offset = *given;
+  }
+  std::vector<std::string_view> known;
+  for (const Symbol* symbol : data_.symbols()) {
+    known.push_back(symbol->name);
+    if (symbol->name != name) continue;
+    std::uint64_t rest = offset < symbol->size ? symbol->size - offset : 1;
+    std::uint64_t begin = symbol->address + offset;
+    return AddressRange{begin, begin + size.value_or(plus == std::string_view::npos ? rest : 1)};
+  }
+  return wrong(fmt::format("the trace has no variable '{}'{}", name, did_you_mean(name, known)));
+}
+
+}  // namespace svd::cli

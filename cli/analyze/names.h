@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From addresses to the names that people use, and back: variables and functions from the trace's
+// symbols, else module and offset.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "svd/trace/reader.h"
+#include "svd/trace/result.h"
+
+namespace svd::cli {
+
+struct AddressRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // exclusive
+  bool overlaps(std::uint64_t address, std::uint64_t size) const {
+    return address < end && address + (size == 0 ? 1 : size) > begin;
+  }
+};
+
+// Reads the trace's tables only; the reader must outlive it.
+class Names {
+ public:
+  explicit Names(const TraceReader& trace);
+
+  // The innermost symbol that covers the address; null when there is none.
+  const Symbol* data(Addr address) const { return data_.find(address.value); }
+  const Symbol* function(Pc pc) const { return functions_.find(pc.value); }
+
+  // "outcnt", "log_buffer+4:2", "0x7ffe10:8": an access of `size` bytes. The size is left out where
+  // it is the variable's.
+  std::string access(Addr address, std::uint64_t size) const;
+  // "outcnt", "log_buffer+4", "0x7ffe10".
+  std::string address(Addr address) const;
+  // "append_log+0x1f", "server+0x1a2f", "" where neither is known.
+  std::string code(Pc pc) const;
+  // "2 worker-1".
+  std::string thread(ThreadId id) const;
+
+  // "outcnt", "outcnt+4", "0x4c0018", each with ",SIZE" or without.
+  Result<AddressRange> range(std::string_view text) const;
+
+ private:
+  // Symbols of one kind, by address; of those at one address the larger first.
+  class Table {
+   public:
+    void add(const Symbol& symbol) { symbols_.push_back(&symbol); }
+    void finish();
+    const Symbol* find(std::uint64_t address) const;
+    const std::vector<const Symbol*>& symbols() const { return symbols_; }
+
+   private:
+    std::vector<const Symbol*> symbols_;
+    std::vector<std::uint64_t> reach_;  // the highest end among the symbols up to this one
+  };
+
+  const TraceReader& trace_;
+  Table data_;
+  Table functions_;
+};
+
+}  // namespace svd::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analyze/new_trace.h"
+
+#include <unistd.h>
+
+#include "common/output.h"
+
+namespace svd::cli {
+
+NewTrace::~NewTrace() {
+  if (created_ && path_ != "-") unlink(path_.c_str());
+}
+
+Result<std::unique_ptr<TraceWriter>> NewTrace::create(const Process& process) {
+  if (same_file(path_, input_)) {
+    Error error;
+    error.kind = ErrorKind::kUsage;
+    error.file = path_;
+    error.what = "this is the input; choose another file for the output";
+    return error;
+  }
+  auto writer = TraceWriter::create(path_, process);
+  created_ = static_cast<bool>(writer);
+  return writer;
+}
+
+}  // namespace svd::cli

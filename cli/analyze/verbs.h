@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of svd-analyze: one function and one file each. A verb gets the words after its name
+// and returns the exit code.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "common/options.h"
+
+namespace svd::cli {
+
+int run_assemble(const Arguments& arguments);
+int run_dump(const Arguments& arguments);
+int run_export(const Arguments& arguments);
+int run_import(const Arguments& arguments);
+int run_info(const Arguments& arguments);
+int run_recover(const Arguments& arguments);
+int run_verify(const Arguments& arguments);
+
+struct Verb {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const Arguments&);
+};
+
+}  // namespace svd::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables first, then chunk by chunk; each chunk is flushed, so that a full disk ends the copy at
+// once.
+
+#include "svd/trace/copy.h"
+
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace svd {
+namespace {
+
+class Copier {
+ public:
+  Copier(const TraceReader& from, TraceWriter& to) : from_(from), to_(to) {
+    if (!from.threads().empty()) thread_ = from.threads().front().id;
+  }
+
+  void tables() {
+    for (const Module& module : from_.modules()) to_.add(module);
+    for (const Symbol& symbol : from_.symbols()) to_.add(symbol);
+    for (const Stack& stack : from_.stacks()) to_.add(stack);
+    for (const Statement& statement : from_.statements()) to_.add(statement);
+    for (const Block& block : from_.blocks()) {
+      if (block.size() > 0) {
+        to_.add(block);
+        continue;
+      }
+      Block placeholder;
+      placeholder.instructions.emplace_back();
+      to_.add(placeholder);
+      ++loss_.blocks;
+    }
+  }
+
+  Status chunk(std::size_t index) {
+    const ChunkInfo& info = from_.chunks()[index];
+    if (info.first_seq > expected_) gap("lost chunk", info.first_seq - expected_, 0);
+    expected_ = info.end_seq();
+    if (auto decoded = from_.decode(index, chunk_); decoded) {
+      chunk_.walk(*this);
+    } else {
+      ++loss_.chunks;
+      loss_.bytes += info.bytes;
+      loss_.events += info.events;
+      gap("damaged chunk", info.steps, info.accesses);
+    }
+    return to_.flush();
+  }
+
+  void end() {
+    if (ended_ || from_.complete()) return;
+    loss_.end = true;
+    gap("the end of the trace is missing", 0, 0);
+  }
+
+  const CopyLoss& loss() const { return loss_; }
+
+  void exec(const Exec& exec) {
+    const Part& part = exec.shape->part;
+    logged_.clear();
+    values_.clear();
+    const std::uint64_t* length = exec.lengths;
+    for (std::uint32_t i = 0; i < exec.shape->accesses; ++i) {
+      const Slot& slot = exec.block().slots[part.first_slot + i];
+      if (is_logged(slot, part)) logged_.push_back(exec.addresses[i]);
+      if (slot.is_range()) logged_.push_back(*length++);
+      if (exec.values != nullptr && slot.has_value()) values_.push_back(exec.values[i]);
+    }
+    thread_ = exec.thread;
+    to_.run(exec.thread);
+    to_.exec(exec.shape->id, part, logged_.data(),
+             exec.values == nullptr ? nullptr : values_.data());
+  }
+
+  void event(const Event& event) {
+    ended_ = ended_ || std::holds_alternative<ProcessEnd>(event.body);
+    to_.event(event.thread, event.body);
+  }
+
+ private:
+  void gap(std::string_view reason, std::uint64_t instructions, std::uint64_t accesses) {
+    loss_.instructions += instructions;
+    loss_.accesses += accesses;
+    to_.event(thread_, Gap{reason, instructions, accesses});
+  }
+
+  const TraceReader& from_;
+  TraceWriter& to_;
+  CopyLoss loss_;
+  Chunk chunk_;
+  Seq expected_;
+  ThreadId thread_{1};  // the last one that ran
+  bool ended_ = false;
+  std::vector<std::uint64_t> logged_;
+  std::vector<std::uint64_t> values_;
+};
+
+}  // namespace
+
+Result<CopyLoss> copy_trace(const TraceReader& from, TraceWriter& to,
+                            const std::function<void(Seq)>& progress) {
+  Copier copier(from, to);
+  copier.tables();
+  for (std::size_t i = 0; i < from.chunks().size(); ++i) {
+    if (auto copied = copier.chunk(i); !copied) return copied.error();
+    progress(from.chunks()[i].end_seq());
+  }
+  copier.end();
+  return copier.loss();
+}
+
+}  // namespace svd
