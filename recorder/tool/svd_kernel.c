@@ -102,4 +102,5 @@ void svd_kernel_write(CorePart part, ThreadId tid, Addr address, SizeT size) {
     n = size < CHUNK ? size : CHUNK;
     svd_log_kernel_write(tid, address, n, known ? (const UChar*)address : NULL);
   }
+  if (part == Vg_CoreSignal) svd_signal_frame(tid, address);
 }

@@ -58,8 +58,20 @@ static void log_handler(UInt type, ThreadId tid, Int number, Bool alternate_stac
   svd_log_commit();
 }
 
+/* Where the frame that is about to be built ends. */
+static Addr frame_top;
+
 void svd_handler_begin(ThreadId tid, Int number, Bool alternate_stack) {
+  Addr sp = VG_(get_SP)(tid), low = VG_(thread_get_altstack_min)(tid);
+  SizeT size = VG_(thread_get_altstack_size)(tid);
+  frame_top = alternate_stack && sp - low >= size ? low + size : sp - VG_STACK_REDZONE_SZB;
   log_handler(SVD_WIRE_HANDLER, tid, number, alternate_stack);
+}
+
+/* Above what a kernel would write, Valgrind's frame keeps registers and shadow registers. */
+void svd_signal_frame(ThreadId tid, Addr end_of_kernel_part) {
+  if (end_of_kernel_part >= frame_top) return;
+  svd_log_kernel_write(tid, end_of_kernel_part, frame_top - end_of_kernel_part, NULL);
 }
 
 void svd_handler_end(ThreadId tid, Int number) {

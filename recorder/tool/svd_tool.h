@@ -96,6 +96,7 @@ void svd_clone_clears(Addr address);
 /* svd_signals.c */
 void svd_handler_begin(ThreadId tid, Int number, Bool alternate_stack);
 void svd_handler_end(ThreadId tid, Int number);
+void svd_signal_frame(ThreadId tid, Addr end_of_kernel_part);
 void svd_end(Int status);
 
 /* svd_kernel.c */
