@@ -96,7 +96,7 @@ void print_statement(std::string& out, StatementId id, const Statement& statemen
                      const Context& context) {
   const std::string& name = context.statements.name(id);
   out += "stmt " + name;
-  if (name != statement.label && !statement.label.empty()) out += " label=" + word(statement.label);
+  if (name.starts_with('$') && !statement.label.empty()) out += " label=" + word(statement.label);
   if (!statement.text.empty()) out += ' ' + quoted(statement.text);
   if (!statement.file.empty() || statement.line != 0) {
     out += fmt::format(" at {}:{}", statement.file.empty() ? "" : word(statement.file),
