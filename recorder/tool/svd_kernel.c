@@ -45,6 +45,7 @@ void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
   }
   if (number == __NR_execve) log_text(SVD_WIRE_EXEC, tid, args[0], PATH_BYTES);
   if (number == __NR_execveat) log_text(SVD_WIRE_EXEC, tid, args[1], PATH_BYTES);
+  if (number == __NR_exit || number == __NR_exit_group) svd_exits(args[0]);
   if (number == __NR_set_tid_address) svd_set_clear_tid(tid, args[0]);
   if (number == __NR_clone) {
     svd_clone_clears(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0);

@@ -20,6 +20,9 @@ enum { REASON_FATAL_SIGNAL = 3 };
 
 static Int last_signal; /* the last one that was reported */
 static Int fatal_signal;
+static Int exit_status; /* what exit was called with; svd_end is not told */
+
+void svd_exits(Int status) { exit_status = status & 0xff; }
 
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t* info, ThreadId tid);
 void __real_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason);
@@ -78,10 +81,10 @@ void svd_handler_end(ThreadId tid, Int number) {
   log_handler(SVD_WIRE_HANDLER_END, tid, number, False);
 }
 
-void svd_end(Int status) {
+void svd_end(Int unused) {
   SvdWireEnd* r = svd_log_record(SVD_WIRE_END, 0, sizeof(*r), 0);
   if (!r) return;
-  r->status = status;
+  r->status = exit_status;
   r->signal = fatal_signal;
   svd_log_commit();
   svd_log_publish();

@@ -97,7 +97,8 @@ void svd_clone_clears(Addr address);
 void svd_handler_begin(ThreadId tid, Int number, Bool alternate_stack);
 void svd_handler_end(ThreadId tid, Int number);
 void svd_signal_frame(ThreadId tid, Addr end_of_kernel_part);
-void svd_end(Int status);
+void svd_exits(Int status);
+void svd_end(Int unused);
 
 /* svd_kernel.c */
 void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args);
