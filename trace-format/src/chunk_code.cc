@@ -18,25 +18,24 @@ namespace {
 
 // A slot as the address and value passes see it.
 struct SlotOp {
-  enum Kind : std::uint8_t { kPredict, kConstant, kDerive } kind = kPredict;
-  bool write = false;
-  bool range = false;
-  std::uint8_t value_bytes = 0;  // 0: no value
-  std::uint16_t base = 0;        // kDerive: index into the same execution's addresses
-  std::uint32_t predictor = 0;   // of the static slot, within the chunk
+  enum Kind : std::uint8_t { kPredict, kConstant, kDerive };
   std::uint64_t offset = 0;
+  std::uint32_t predictor = 0;  // of the static slot, within the chunk
+  std::uint16_t base = 0;       // kDerive: index into the same execution's addresses
+  Kind kind : 2 = kPredict;
+  std::uint8_t write : 1 = 0;
+  std::uint8_t range : 1 = 0;
+  std::uint8_t value_bytes : 4 = 0;  // 0: no value
 };
+static_assert(sizeof(SlotOp) == 16);
 
 struct ShapeOps {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
 
-std::uint64_t mask_of(unsigned bytes) { return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1; }
-
-// The difference of two values of `bytes` bytes, as a signed number.
-std::uint64_t sign_extend(std::uint64_t value, unsigned bytes) {
-  unsigned unused = 64 - 8 * bytes;
+// The difference of two values that leave `unused` high bits free, as a signed number.
+std::uint64_t sign_extend(std::uint64_t value, unsigned unused) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
 }
 
@@ -75,7 +74,7 @@ struct CodecState {
         SlotOp op;
         op.write = slot.write;
         op.range = slot.is_range();
-        op.value_bytes = slot.has_value() ? static_cast<std::uint8_t>(slot.size) : std::uint8_t{0};
+        op.value_bytes = slot.has_value() ? static_cast<std::uint8_t>(slot.size & 15) : std::uint8_t{0};
         op.predictor = first - 1 + i;
         op.offset = slot.offset;
         if (is_logged(slot, shape.part)) {
@@ -95,7 +94,8 @@ struct CodecState {
 
   // Which shape follows which. Returns false when the stream names a shape that does not exist.
   template <class Coder>
-  bool code_successors(Coder& coder, std::span<const Run> runs, std::vector<std::uint32_t>& execs, std::size_t shape_count) {
+  bool code_successors(Coder& stream, std::span<const Run> runs, std::vector<std::uint32_t>& execs, std::size_t shape_count) {
+    Coder coder = stream;
     successors.reset();
     histories.clear();
     std::uint32_t seen = 0;
@@ -104,7 +104,7 @@ struct CodecState {
       std::uint32_t history = kept;
       for (std::uint32_t i = run.first_exec; i < run.first_exec + run.exec_count; ++i) {
         std::uint32_t& entry = successors.entry(history);
-        std::uint64_t shape = coder.code(entry, seen, execs[i]);
+        std::uint64_t shape = coder.hit(entry == execs[i]) ? entry : seen - coder.residual(std::uint64_t{seen} - execs[i]);
         if (shape >= seen) {
           if (shape != seen || seen == shape_count) return false;
           ++seen;
@@ -115,21 +115,22 @@ struct CodecState {
       }
       kept = history;
     }
+    stream = coder;
     return true;
   }
 
   template <class Coder>
-  void code_addresses(Coder& address_coder, Coder& length_coder, std::span<const std::uint32_t> execs, std::uint64_t* address,
+  void code_addresses(Coder& stream, Coder& length_coder, std::span<const std::uint32_t> execs, std::uint64_t* address,
                       std::uint64_t* length) {
+    Coder coder = stream;
+    StridePredictor* predictors = addresses.data();
     for (std::uint32_t shape : execs) {
       const ShapeOps& list = shapes[shape];
       const SlotOp* op = ops.data() + list.first;
       for (std::uint32_t i = 0; i < list.count; ++i, ++op) {
         switch (op->kind) {
           case SlotOp::kPredict: {
-            StridePredictor& predictor = addresses[op->predictor];
-            address[i] = address_coder.code(predictor.predict(), predictor.last, address[i]);
-            predictor.update(address[i]);
+            address[i] = code_stride(coder, predictors[op->predictor], address[i]);
             break;
           }
           case SlotOp::kConstant:
@@ -140,21 +141,53 @@ struct CodecState {
             break;
         }
         if (op->range) {
-          StridePredictor& predictor = lengths[op->predictor];
-          *length = length_coder.code(predictor.predict(), predictor.last, *length);
-          predictor.update(*length);
+          *length = code_stride(length_coder, lengths[op->predictor], *length);
           ++length;
         }
       }
       address += list.count;
     }
+    stream = coder;
   }
 
-  // A load is predicted to return the bytes last seen there, anything else the slot's last value plus stride.
   template <class Coder>
-  void code_values(Coder& coder, std::span<const std::uint32_t> execs, const std::uint64_t* address, std::uint64_t* value) {
+  static std::uint64_t code_stride(Coder& coder, StridePredictor& predictor, std::uint64_t actual) {
+    std::uint64_t predicted = predictor.predict();
+    actual = coder.hit(predicted == actual) ? predicted : predictor.last + unzigzag(coder.residual(zigzag(actual - predictor.last)));
+    predictor.update(actual);
+    return actual;
+  }
+
+  // A load is predicted to return the bytes last seen there, anything else the slot's last value plus stride. A miss is coded as the signed
+  // distance to the slot's last value, so that small changes stay small in any width. Whether an address was seen lately is hard to
+  // foresee for a processor, so the choice is made without a branch.
+  template <class Coder>
+  std::uint64_t code_value(Coder& coder, const SlotOp& op, StridePredictor& predictor, std::uint64_t address, std::uint64_t actual) {
+    unsigned unused = 64 - 8 * op.value_bytes;
+    std::uint64_t mask = ~std::uint64_t{0} >> unused;
+    unsigned shift = 8 * (address & 7);
+    bool within = shift <= unused;
+    ValueCache::Word& word = cache.word(address >> 3);
+    std::uint64_t known = 0 - static_cast<std::uint64_t>(within & (word.tag == address >> 3));
+    std::uint64_t by_cache = known & (static_cast<std::uint64_t>(op.write) - 1);
+    std::uint64_t predicted = ((word.data >> shift & by_cache) | (predictor.predict() & ~by_cache)) & mask;
+    if (coder.hit(predicted == actual)) {
+      actual = predicted;
+    } else {
+      std::uint64_t distance = coder.residual(zigzag(sign_extend(actual - predictor.last, unused)));
+      actual = (predictor.last + unzigzag(distance)) & mask;
+    }
+    predictor.update(actual);
+    if (within) word = {address >> 3, (word.data & known & ~(mask << shift)) | actual << shift};
+    return actual;
+  }
+
+  template <class Coder>
+  void code_values(Coder& stream, std::span<const std::uint32_t> execs, const std::uint64_t* address, std::uint64_t* value) {
     values.assign(addresses.size(), {});
     cache.reset();
+    Coder coder = stream;
+    StridePredictor* predictors = values.data();
     for (std::uint32_t shape : execs) {
       const ShapeOps& list = shapes[shape];
       const SlotOp* op = ops.data() + list.first;
@@ -163,27 +196,12 @@ struct CodecState {
           value[i] = 0;
           continue;
         }
-        std::uint64_t mask = mask_of(op->value_bytes);
-        StridePredictor& predictor = values[op->predictor];
-        unsigned shift = 8 * (address[i] & 7);
-        bool within = (address[i] & 7) + op->value_bytes <= 8;
-        ValueCache::Word& word = cache.word(address[i] >> 3);
-        bool known = within && word.tag == address[i] >> 3;
-        std::uint64_t predicted = (known && !op->write ? word.data >> shift : predictor.predict()) & mask;
-        // Coded as the signed distance to the slot's last value, so that small changes stay small in any width.
-        std::uint64_t distance = sign_extend(value[i] - predictor.last, op->value_bytes);
-        std::uint64_t expected = sign_extend(predicted - predictor.last, op->value_bytes);
-        std::uint64_t actual = (predictor.last + coder.code(expected, 0, distance)) & mask;
-        value[i] = actual;
-        predictor.update(actual);
-        if (within) {
-          if (!known) word = {address[i] >> 3, 0};
-          word.data = (word.data & ~(mask << shift)) | actual << shift;
-        }
+        value[i] = code_value(coder, *op, predictors[op->predictor], address[i], value[i]);
       }
       address += list.count;
       value += list.count;
     }
+    stream = coder;
   }
 };
 
@@ -299,31 +317,27 @@ bool place_runs(const ChunkCounts& counts, Chunk& chunk) {
 ChunkCodec::ChunkCodec() : state_(std::make_unique<CodecState>()) {}
 ChunkCodec::~ChunkCodec() = default;
 
-ChunkCounts ChunkCodec::encode(Chunk& chunk, std::size_t block_count, ColumnSet<Bytes>& out) {
+void ChunkCodec::encode(Chunk& chunk, ChunkCounts& counts, std::size_t block_count, ColumnSet<Bytes>& out) {
   ColumnSet<Bytes>::each(out, [&](std::string_view, Bytes& column) {
     if (&column != &out.events) column.clear();
   });
-  ChunkCounts counts;
-  counts.first_seq = chunk.first_seq;
-  counts.steps = static_cast<std::uint32_t>(chunk.steps);
-  counts.execs = static_cast<std::uint32_t>(chunk.execs.size());
-  counts.accesses = static_cast<std::uint32_t>(chunk.addresses.size());
-  counts.ranges = static_cast<std::uint32_t>(chunk.lengths.size());
-
   put_runs(chunk.runs, out.runs);
   put_shapes(chunk.shapes, out.shapes);
   state_->prepare(chunk.shapes, block_count);
   MissEncoder successors(out.successors);
   SVD_CHECK(state_->code_successors(successors, chunk.runs, chunk.execs, chunk.shapes.size()));
+  successors.finish();
   MissEncoder addresses(out.addresses);
   MissEncoder lengths(out.lengths);
   state_->code_addresses(addresses, lengths, chunk.execs, chunk.addresses.data(), chunk.lengths.data());
+  addresses.finish();
+  lengths.finish();
   if (chunk.has_values) {
     MissEncoder values(out.values);
     state_->code_values(values, chunk.execs, chunk.addresses.data(), chunk.values.data());
+    values.finish();
   }
   put_pages(chunk, out.pages, counts.page_shift);
-  return counts;
 }
 
 std::string ChunkCodec::decode(const ChunkCounts& counts, const ColumnSet<std::span<const std::uint8_t>>& columns,

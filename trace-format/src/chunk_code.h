@@ -48,9 +48,10 @@ class ChunkCodec {
   ChunkCodec();
   ~ChunkCodec();
 
-  // Fills every column but `events`, which its writer fills event by event because strings do not outlive the call. `chunk` is
-  // unchanged (the passes are shared with decode, hence not const).
-  ChunkCounts encode(Chunk& chunk, std::size_t block_count, ColumnSet<Bytes>& out);
+  // Fills every column but `events`, which its writer fills event by event because strings do not outlive the call, and the page shift. Of
+  // the chunk's arrays the first counts.accesses (ranges) elements count. `chunk` is unchanged: the passes are shared with decode, hence
+  // not const.
+  void encode(Chunk& chunk, ChunkCounts& counts, std::size_t block_count, ColumnSet<Bytes>& out);
 
   // Empty when `out` is good, else what is wrong with the columns.
   std::string decode(const ChunkCounts& counts, const ColumnSet<std::span<const std::uint8_t>>& columns,

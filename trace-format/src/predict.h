@@ -19,37 +19,52 @@
 
 namespace svd {
 
-// Zero bytes that must follow a miss stream in memory, so that decoding a token never needs a bounds check of its own.
+// Bytes of one miss at most, rounded up: room that the encoder keeps, and zeros that must follow a stream in memory so that decoding
+// a token never needs a bounds check of its own.
 inline constexpr std::size_t kMissPadding = 32;
 
+// Both coders have the same two calls, so that a pass over a column is written once: hit() says whether the prediction was right, and
+// after a miss, residual() passes on what was stored in its place. Passes work on a copy and return it: its members then live in registers.
 class MissEncoder {
  public:
-  explicit MissEncoder(Bytes& out) : out_(out) {}
+  explicit MissEncoder(Bytes& out) : out_(&out) {
+    out_->resize(1U << 16);
+    at_ = out_->data();
+  }
 
-  // Returns `actual`, as the decoder will.
-  std::uint64_t code(std::uint64_t predicted, std::uint64_t base, std::uint64_t actual) {
-    if (actual == predicted) {
-      ++hits_;
+  void finish() { out_->resize(used()); }
+
+  bool hit(bool right) {
+    hits_ += right ? 1 : 0;
+    return right;
+  }
+
+  std::uint64_t residual(std::uint64_t residual) {
+    if (out_->size() - used() < kMissPadding) grow();
+    auto length = static_cast<unsigned>(8 - std::countl_zero(residual) / 8);
+    if (hits_ < 15) {
+      *at_++ = static_cast<std::uint8_t>(hits_ << 4 | length);
     } else {
-      miss(zigzag(actual - base));
+      *at_++ = static_cast<std::uint8_t>(0xF0 | length);
+      for (; hits_ >= 0x80; hits_ >>= 7) *at_++ = static_cast<std::uint8_t>(hits_ | 0x80);
+      *at_++ = static_cast<std::uint8_t>(hits_);
     }
-    return actual;
+    std::memcpy(at_, &residual, 8);
+    at_ += length;
+    hits_ = 0;
+    return residual;
   }
 
  private:
-  void miss(std::uint64_t residual) {
-    auto length = static_cast<unsigned>(8 - std::countl_zero(residual) / 8);
-    if (hits_ < 15) {
-      out_.push_back(static_cast<std::uint8_t>(hits_ << 4 | length));
-    } else {
-      out_.push_back(static_cast<std::uint8_t>(0xF0 | length));
-      put_varint(out_, hits_);
-    }
-    put_bytes(out_, &residual, length);
-    hits_ = 0;
+  std::size_t used() const { return static_cast<std::size_t>(at_ - out_->data()); }
+  void grow() {
+    std::size_t size = used();
+    out_->resize(2 * out_->size());
+    at_ = out_->data() + size;
   }
 
-  Bytes& out_;
+  Bytes* out_;
+  std::uint8_t* at_ = nullptr;
   std::uint64_t hits_ = 0;
 };
 
@@ -58,12 +73,14 @@ class MissDecoder {
   // `stream` is followed by kMissPadding zero bytes.
   explicit MissDecoder(std::span<const std::uint8_t> stream) : at_(stream.data()), end_(at_ + stream.size()) { next(); }
 
-  std::uint64_t code(std::uint64_t predicted, std::uint64_t base, std::uint64_t /*actual*/) {
-    if (hits_ > 0) [[likely]] {
-      --hits_;
-      return predicted;
-    }
-    std::uint64_t value = base + unzigzag(residual_);
+  bool hit(bool /*only the encoder knows*/) {
+    if (hits_ == 0) return false;
+    --hits_;
+    return true;
+  }
+
+  std::uint64_t residual(std::uint64_t /*only the encoder knows*/) {
+    std::uint64_t value = residual_;
     next();
     return value;
   }
@@ -113,10 +130,8 @@ struct StridePredictor {
   std::uint64_t predict() const { return last + stride; }
   void update(std::uint64_t actual) {
     std::uint64_t difference = actual - last;
-    if (difference != stride) {
-      if (difference == candidate) stride = difference;
-      candidate = difference;
-    }
+    stride = difference == candidate ? difference : stride;
+    candidate = difference;
     last = actual;
   }
 };

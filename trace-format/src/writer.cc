@@ -125,7 +125,7 @@ class TraceWriter::Impl {
     Totals totals = totals_;
     totals.steps += chunk_.steps;
     totals.execs += chunk_.execs.size();
-    totals.accesses += chunk_.addresses.size();
+    totals.accesses += accesses_;
     totals.events += event_count_;
     totals.bytes = file_.size();
     return totals;
@@ -166,9 +166,9 @@ class TraceWriter::Impl {
 
   void append_accesses(const Block& block, const Part& part, const std::uint64_t* logged, const std::uint64_t* values) {
     std::size_t count = part.end_slot - part.first_slot;
-    std::size_t start = chunk_.addresses.size();
-    chunk_.addresses.resize(start + count);
-    std::uint64_t* address = chunk_.addresses.data() + start;
+    reserve(count);
+    std::uint64_t* address = chunk_.addresses.data() + accesses_;
+    std::uint64_t* value = chunk_.values.data() + accesses_;
     const Slot* slot = block.slots.data() + part.first_slot;
     for (std::size_t i = 0; i < count; ++i, ++slot) {
       if (is_logged(*slot, part)) {
@@ -179,20 +179,27 @@ class TraceWriter::Impl {
         address[i] = address[slot->base - part.first_slot] + slot->offset;
       }
       if (slot->is_range()) {
-        chunk_.lengths.push_back(*logged++);
+        chunk_.lengths[ranges_++] = *logged++;
         cost_ += kAccessCost;
       }
+      if (chunk_.has_values) {
+        bool has_value = slot->has_value();
+        value[i] = has_value && address[i] != kAbsent.value ? *values & mask_of(slot->size) : 0;
+        values += has_value;
+      }
     }
+    accesses_ += count;
     cost_ += kAccessCost * count;
-    if (!chunk_.has_values) return;
-    chunk_.values.resize(start + count);
-    std::uint64_t* value = chunk_.values.data() + start;
-    slot = block.slots.data() + part.first_slot;
-    for (std::size_t i = 0; i < count; ++i, ++slot) {
-      if (!slot->has_value()) continue;
-      if (address[i] != kAbsent.value) value[i] = *values & mask_of(slot->size);
-      ++values;
+  }
+
+  // Room for `count` more accesses in the chunk's arrays, which are larger than what is in use.
+  void reserve(std::size_t count) {
+    if (accesses_ + count > chunk_.addresses.size()) {
+      std::size_t size = 2 * (accesses_ + count);
+      chunk_.addresses.resize(size);
+      if (chunk_.has_values) chunk_.values.resize(size);
     }
+    if (ranges_ + count > chunk_.lengths.size()) chunk_.lengths.resize(2 * (ranges_ + count));
   }
 
   void open_run() {
@@ -225,9 +232,15 @@ class TraceWriter::Impl {
   void end_chunk() {
     close_run();
     write_definitions();
-    ChunkCounts counts = codec_.encode(chunk_, blocks_.size(), columns_);
+    ChunkCounts counts;
+    counts.first_seq = chunk_.first_seq;
+    counts.steps = static_cast<std::uint32_t>(chunk_.steps);
+    counts.execs = static_cast<std::uint32_t>(chunk_.execs.size());
+    counts.accesses = static_cast<std::uint32_t>(accesses_);
+    counts.ranges = static_cast<std::uint32_t>(ranges_);
     counts.events = event_count_;
     counts.event_kinds = event_kinds_;
+    codec_.encode(chunk_, counts, blocks_.size(), columns_);
 
     flatbuffers::FlatBufferBuilder builder(1U << 20);
     std::vector<flatbuffers::Offset<fb::Column>> packed;
@@ -279,9 +292,8 @@ class TraceWriter::Impl {
     chunk_.shapes.clear();
     chunk_.runs.clear();
     chunk_.execs.clear();
-    chunk_.addresses.clear();
-    chunk_.lengths.clear();
-    chunk_.values.clear();
+    accesses_ = 0;
+    ranges_ = 0;
     columns_.events.clear();
     event_count_ = 0;
     event_kinds_ = 0;
@@ -356,6 +368,8 @@ class TraceWriter::Impl {
   Bytes scratch_;
   ThreadId thread_;
   bool has_thread_ = false;
+  std::size_t accesses_ = 0;  // in use of chunk_'s arrays
+  std::size_t ranges_ = 0;
   std::uint32_t run_execs_ = 0;
   std::uint32_t last_event_exec_ = 0;
   std::uint32_t event_count_ = 0;
