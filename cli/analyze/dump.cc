@@ -59,11 +59,12 @@ void describe_use(Command& command, DumpOptions& options) {
   add_trace_exits(command);
 }
 
-Status print_as_text(const TraceReader& trace, const Selection& selection, Output& output,
-                     Diagnostics& diagnostics) {
-  Matcher matcher(trace, selection);
+Status print_as_text(const TraceReader& trace, const SelectionText& text,
+                     const Selection& selection, Output& output, Diagnostics& diagnostics) {
   OutputStream stream(output);
   TextSelection chosen;
+  if (text.empty()) return print_text(trace, chosen, stream, diagnostics);
+  Matcher matcher(trace, selection);
   chosen.first = selection.first;
   chosen.end = selection.last + 1;
   chosen.exec = [&matcher](const Exec& exec) { return matcher.matches(exec); };
@@ -94,7 +95,7 @@ int run_dump(const Arguments& arguments) {
 
   Diagnostics diagnostics = trace->diagnostics();
   if (options.text) {
-    if (auto printed = print_as_text(*trace, *selection, *output, diagnostics);
+    if (auto printed = print_as_text(*trace, options.selection, *selection, *output, diagnostics);
         !printed && !output->failed()) {
       command.complain(printed.error().describe());
       return kUnreadable;

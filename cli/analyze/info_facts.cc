@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "analyze/describe.h"
+#include "analyze/listing.h"
+#include "analyze/trace_input.h"
 
 namespace svd::cli {
 namespace {
@@ -33,18 +35,7 @@ class Counter {
 
  private:
   void special(const Event&, const Note& note) { facts_.notes.emplace_back(note.text); }
-  void special(const Event& event, const Gap& gap) {
-    facts_.diagnostics.add(
-        "gap", Severity::kLoss, 1,
-        fmt::format("something is missing before instruction {}: {}", event.seq.value, gap.reason));
-    if (gap.instructions > 0) {
-      facts_.diagnostics.add("gap-instructions", Severity::kLoss, gap.instructions,
-                             "instructions are missing in gaps");
-    }
-    if (gap.accesses > 0)
-      facts_.diagnostics.add("gap-accesses", Severity::kLoss, gap.accesses,
-                             "accesses are missing in gaps");
-  }
+  void special(const Event& event, const Gap& gap) { note_gap(event, gap, facts_.diagnostics); }
   void special(const Event&, const Signal& signal) {
     if (signal.fatal) facts_.fatal = signal;
   }

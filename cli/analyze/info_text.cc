@@ -30,8 +30,13 @@ class InfoText {
   }
 
  private:
-  void line(std::string_view text) { output_.write(fmt::format("{}\n", text)); }
-  void title(std::string_view text) { line("\n" + style_.bold(text)); }
+  void line(std::string_view text) {
+    if (!title_.empty()) output_.write(fmt::format("\n{}\n", style_.bold(title_)));
+    title_ = {};
+    output_.write(fmt::format("{}\n", text));
+  }
+  // A section appears with its first line.
+  void title(std::string_view text) { title_ = text; }
   void row(std::string_view name, std::string_view value) {
     if (!value.empty()) line(fmt::format("  {:<13} {}", name, value));
   }
@@ -162,6 +167,7 @@ class InfoText {
   const Facts& facts_;
   Style style_;
   Output& output_;
+  std::string_view title_;  // not yet shown
 };
 
 }  // namespace

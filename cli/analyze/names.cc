@@ -28,6 +28,9 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
+// A symbol without a size, such as a lock, names its address.
+std::uint64_t extent(const Symbol& symbol) { return std::max<std::uint64_t>(symbol.size, 1); }
+
 Error wrong(std::string what) {
   Error error;
   error.kind = ErrorKind::kUsage;
@@ -43,7 +46,7 @@ void Names::Table::finish() {
   });
   std::uint64_t reach = 0;
   for (const Symbol* symbol : symbols_)
-    reach_.push_back(reach = std::max(reach, symbol->address + symbol->size));
+    reach_.push_back(reach = std::max(reach, symbol->address + extent(*symbol)));
 }
 
 const Symbol* Names::Table::find(std::uint64_t address) const {
@@ -52,7 +55,7 @@ const Symbol* Names::Table::find(std::uint64_t address) const {
                        [](std::uint64_t a, const Symbol* symbol) { return a < symbol->address; });
   for (auto i = static_cast<std::size_t>(after - symbols_.begin());
        i-- > 0 && reach_[i] > address;) {
-    if (address - symbols_[i]->address < symbols_[i]->size) return symbols_[i];
+    if (address - symbols_[i]->address < extent(*symbols_[i])) return symbols_[i];
   }
   return nullptr;
 }
@@ -123,7 +126,7 @@ Result<AddressRange> Names::range(std::string_view text) const {
   for (const Symbol* symbol : data_.symbols()) {
     known.push_back(symbol->name);
     if (symbol->name != name) continue;
-    std::uint64_t rest = offset < symbol->size ? symbol->size - offset : 1;
+    std::uint64_t rest = offset < extent(*symbol) ? extent(*symbol) - offset : 1;
     std::uint64_t begin = symbol->address + offset;
     return AddressRange{begin, begin + size.value_or(plus == std::string_view::npos ? rest : 1)};
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Refusal, creation and removal of the file that a verb writes.
 
 #include "analyze/new_trace.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/output.h"
@@ -9,7 +12,10 @@
 namespace svd::cli {
 
 NewTrace::~NewTrace() {
-  if (created_ && path_ != "-") unlink(path_.c_str());
+  struct stat status {};
+  // Only what the writer made: a device stays.
+  if (created_ && lstat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode))
+    unlink(path_.c_str());
 }
 
 Result<std::unique_ptr<TraceWriter>> NewTrace::create(const Process& process) {

@@ -22,6 +22,9 @@ struct SelectionText {
   std::string threads;  // "1,worker-2"
   std::string address;  // see Names::range
   std::string function;
+  bool empty() const {
+    return seq.empty() && threads.empty() && address.empty() && function.empty();
+  }
 };
 
 // All conditions hold together. An event belongs to an address or a function when one of its fields

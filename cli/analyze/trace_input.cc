@@ -86,6 +86,19 @@ void tell(const Command& command, const Diagnostics& diagnostics) {
   }
 }
 
+void note_gap(const Event& event, const Gap& gap, Diagnostics& diagnostics) {
+  diagnostics.add(
+      "gap", Severity::kLoss, 1,
+      fmt::format("something is missing before instruction {}: {}", event.seq.value, gap.reason));
+  if (gap.instructions > 0) {
+    diagnostics.add("gap-instructions", Severity::kLoss, gap.instructions,
+                    "instructions are missing in gaps");
+  }
+  if (gap.accesses > 0) {
+    diagnostics.add("gap-accesses", Severity::kLoss, gap.accesses, "accesses are missing in gaps");
+  }
+}
+
 int exit_code(const TraceReader& trace, const Diagnostics& diagnostics) {
   return trace.complete() && !diagnostics.any_loss() ? kSuccess : kDamaged;
 }

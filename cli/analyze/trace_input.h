@@ -10,6 +10,7 @@
 #include "common/options.h"
 #include "common/output.h"
 #include "svd/trace/diagnostic.h"
+#include "svd/trace/event.h"
 #include "svd/trace/reader.h"
 
 namespace svd::cli {
@@ -36,6 +37,9 @@ int making_failed(const Command& command, const Error& error);
 
 // One line each on stderr: what is lost or wrong always, the rest unless quiet.
 void tell(const Command& command, const Diagnostics& diagnostics);
+
+// What a Gap event says is missing from the run, as diagnostics.
+void note_gap(const Event& event, const Gap& gap, Diagnostics& diagnostics);
 
 // kDamaged when anything is missing, else kSuccess.
 int exit_code(const TraceReader& trace, const Diagnostics& diagnostics);

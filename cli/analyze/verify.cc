@@ -44,7 +44,7 @@ class Checker {
     for (const Event& event : chunk.events) {
       thread(event.thread);
       std::visit([this](const auto& body) { body.fields(body, *this); }, event.body);
-      if (std::holds_alternative<Gap>(event.body)) ++gaps_;
+      if (const auto* gap = std::get_if<Gap>(&event.body)) note_gap(event, *gap, diagnostics_);
     }
   }
 
@@ -59,9 +59,8 @@ class Checker {
   void operator()(std::string_view, const auto&) {}
 
   std::string summary() const {
-    std::string gaps = gaps_ == 0 ? "" : fmt::format(", {} gaps", gaps_);
-    return fmt::format("{} instructions, {} accesses, {} events{}", grouped(steps_),
-                       grouped(accesses_), grouped(events_), gaps);
+    return fmt::format("{} instructions, {} accesses, {} events", grouped(steps_),
+                       grouped(accesses_), grouped(events_));
   }
 
  private:
@@ -90,7 +89,6 @@ class Checker {
   std::uint64_t steps_ = 0;
   std::uint64_t accesses_ = 0;
   std::uint64_t events_ = 0;
-  std::uint64_t gaps_ = 0;
   ThreadId known_;  // the one seen last
 };
 
