@@ -42,6 +42,9 @@ std::string sentence(const CLI::ParseError& error, std::string_view missing) {
   if (error.get_name() == "RequiredError") return fmt::format("{} is missing", missing);
   if (error.get_name() == "ArgumentMismatch") {
     std::string_view text = error.what();
+    std::size_t flag = text.find(" was given a disallowed flag override");
+    if (flag != std::string_view::npos)
+      return fmt::format("--{} takes no value", text.substr(0, flag));
     return fmt::format("{} takes one value", text.substr(0, text.find(':')));
   }
   return error.what();
@@ -111,6 +114,9 @@ std::string Command::help() const {
 
 std::optional<int> Command::parse(const Arguments& arguments) {
   std::string problem;
+  for (CLI::Option* option : app_.get_options()) {
+    if (option->get_items_expected_max() == 0) option->disable_flag_override();
+  }
   try {
     app_.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {

@@ -22,7 +22,7 @@ constexpr std::uint64_t kNodes = 512;  // of one thread's list
 constexpr std::uint64_t kNodeBytes = 32;
 constexpr std::uint64_t kSessionBytes = 512;
 constexpr std::uint64_t kStackBytes = 1U << 14;
-constexpr std::uint32_t kSliceSteps = 20'000;
+constexpr std::uint64_t kSliceSteps = 20'000;  // on average; shorter in short traces
 constexpr std::size_t kMostSlots = 64;  // of one block
 
 // A piece of simulated memory.
@@ -394,9 +394,10 @@ void Machine::crash(Thread& victim) {
 
 std::uint64_t Machine::run() {
   start();
+  std::uint64_t slice = std::clamp<std::uint64_t>(options_.instructions / 50, 100, kSliceSteps);
   while (writer_.now().value < options_.instructions) {
     Thread& thread = threads_[random_.below(options_.threads)];
-    if (!thread.waits || holder_ == nullptr) run_slice(thread, random_.below(2 * kSliceSteps));
+    if (!thread.waits || holder_ == nullptr) run_slice(thread, random_.below(static_cast<std::uint32_t>(2 * slice)));
   }
   crash(threads_[1 + random_.below(options_.threads - 1)]);
   return digest_.value();

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is no trace, or not all of one: a clear sentence and exit code 3, or the readable part and
+// exit code 4. Never a hang.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "e2e/analyze.h"
+#include "support/small_trace.h"
+
+namespace svd::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(BadInput, WhatIsNoTraceIsExitCode3) {
+  std::string empty = temp_path("empty.fb");
+  std::string garbage = temp_path("garbage.fb");
+  std::string version = temp_path("version.fb");
+  std::string fifo = temp_path("fifo.fb");
+  write_file(empty, "");
+  write_file(garbage, std::string(100'000, 'x'));
+  std::string bytes = read_file(race_trace());
+  bytes.resize(40);
+  write_file(version, bytes);
+  unlink(fifo.c_str());
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {std::string("/"), std::string("/no/such/file"),
+                                  std::string("/dev/null"), empty, garbage, version, fifo}) {
+    for (const char* verb : {"info", "dump", "verify"}) {
+      CommandResult result = analyze({verb, path});
+      EXPECT_EQ(result.exit_code, 3) << path;
+      EXPECT_EQ(result.out, "") << path;
+      EXPECT_THAT(result.err, HasSubstr(path));
+      EXPECT_EQ(count_lines(result.err), 1U) << result.err;
+    }
+  }
+  unlink(fifo.c_str());
+}
+
+TEST(BadInput, TextThatIsNoneIsExitCode3AndLeavesNoFile) {
+  std::string fifo = temp_path("fifo.txt");
+  std::string out = temp_path("none.fb");
+  unlink(fifo.c_str());
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path :
+       {std::string("/"), std::string("/no/such/file"), fifo, example_trace()}) {
+    EXPECT_EQ(analyze({"assemble", path, "-o", out}).exit_code, 3) << path;
+    EXPECT_FALSE(std::filesystem::exists(out)) << path;
+  }
+  for (const std::string& path :
+       {std::string("/"), std::string("/no/such/file"), example_trace()}) {
+    EXPECT_EQ(analyze({"import", "--format=std", path, "-o", out}).exit_code, 3) << path;
+    EXPECT_FALSE(std::filesystem::exists(out)) << path;
+  }
+  unlink(fifo.c_str());
+  CommandOptions options;
+  options.input = "svd-trace 1\nT1 explode\n";
+  CommandResult result = analyze({"assemble", "-", "-o", out}, options);
+  EXPECT_THAT(result.err, HasSubstr("-:2:"));
+}
+
+TEST(BadInput, ACutTraceIsShownAsFarAsItGoes) {
+  CommandResult info = analyze({"info", cut_trace()});
+  EXPECT_EQ(info.exit_code, 4);
+  EXPECT_THAT(info.out, HasSubstr("missing-end"));
+  EXPECT_THAT(info.out, HasSubstr("end unknown"));
+  CommandResult dump = analyze({"dump", cut_trace()});
+  EXPECT_EQ(dump.exit_code, 4);
+  EXPECT_GT(count_lines(dump.out), 5'000U);
+  EXPECT_THAT(dump.err, HasSubstr("missing-end"));
+  CommandResult verify = analyze({"verify", cut_trace()});
+  EXPECT_EQ(verify.exit_code, 4);
+  EXPECT_THAT(verify.out, HasSubstr("damaged or incomplete"));
+  // Losses are told even to those who asked for quiet.
+  EXPECT_THAT(analyze({"verify", "-q", cut_trace()}).err, HasSubstr("missing-end"));
+}
+
+TEST(BadInput, ALostMiddleIsCountedAndTheRestShown) {
+  std::string bytes = read_file(example_trace());
+  std::string path = temp_path("flipped.fb");
+  std::size_t at = bytes.size() * 93 / 100;  // code comes first; this is in a chunk of the run
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  write_file(path, bytes);
+  for (const char* verb : {"info", "dump", "verify"}) {
+    CommandResult result = analyze({verb, path});
+    EXPECT_EQ(result.exit_code, 4) << verb;
+    EXPECT_THAT(result.out + result.err, HasSubstr("damaged-chunk")) << verb;
+  }
+}
+
+TEST(BadInput, OutputThatCannotBeWritten) {
+  CommandOptions full;
+  full.stdout_path = "/dev/full";
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"info", example_trace()},
+                                                {"dump", example_trace()},
+                                                {"dump", "--text", example_trace()}}) {
+    CommandResult result = analyze(words, full);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("No space left on device"));
+    EXPECT_EQ(count_lines(result.err), 1U);
+  }
+  EXPECT_EQ(analyze({"dump", race_trace(), "-o", "/no/such/folder/x"}).exit_code, 1);
+  EXPECT_EQ(analyze({"recover", race_trace(), "-o", "/dev/full"}).exit_code, 1);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+}  // namespace
+}  // namespace svd::test

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Help, wrong use, and the man page. SVD_UPDATE=1 rewrites the expected help texts.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+
+#include "e2e/analyze.h"
+#include "support/small_trace.h"
+
+namespace svd::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::vector<std::string> kVerbs{"",        "info",     "dump",   "verify",
+                                      "recover", "assemble", "import", "export"};
+
+std::string help_of(const std::string& verb) {
+  CommandResult result = analyze(verb.empty() ? std::vector<std::string>{"--help"}
+                                              : std::vector<std::string>{verb, "--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  return result.out;
+}
+
+TEST(Usage, HelpIsWhatWeWroteDown) {
+  for (const std::string& verb : kVerbs) {
+    std::string golden = std::string(SVD_SOURCE_DIR "/tests/e2e/help/svd-analyze") +
+                         (verb.empty() ? "" : "-") + verb + ".txt";
+    std::string help = help_of(verb);
+    if (std::getenv("SVD_UPDATE") != nullptr) write_file(golden, help);
+    EXPECT_EQ(help, std::filesystem::exists(golden) ? read_file(golden) : "") << golden;
+    EXPECT_LT(help.find("Examples:"), help.find("Usage:"));
+  }
+}
+
+TEST(Usage, TheManPageKnowsEveryVerbAndOption) {
+  std::string page = read_file(SVD_SOURCE_DIR "/docs/man/svd-analyze.1");
+  // In man, "-" in a literal is "\-".
+  page = std::regex_replace(page, std::regex(R"(\\-)"), "-");
+  for (const std::string& verb : kVerbs) {
+    EXPECT_THAT(page, HasSubstr(verb));
+    std::string help = help_of(verb);
+    std::string options = help.substr(help.find("ptions:\n"));
+    std::regex spelling(R"((?:^|\n)  .*?(--[a-z-]+|-[a-z]\b))");
+    for (std::sregex_iterator at(options.begin(), options.end(), spelling), end; at != end; ++at) {
+      EXPECT_THAT(page, HasSubstr((*at)[1].str())) << verb;
+    }
+  }
+}
+
+TEST(Usage, Version) {
+  EXPECT_THAT(analyze({"--version"}).out, StartsWith("svd "));
+  EXPECT_EQ(analyze({"dump", "--version"}).out, analyze({"--version"}).out);
+}
+
+struct WrongUse {
+  std::vector<std::string> words;
+  std::string sentence;
+};
+
+TEST(Usage, WrongUseIsOneSentenceAndExitCode2) {
+  const std::string& trace = race_trace();
+  const std::vector<WrongUse> kCases{
+      {{}, "a trace is missing"},
+      {{"--jsn", trace}, "unknown option --jsn (did you mean '--json'?)"},
+      {{"info", "--jsn", trace}, "unknown option --jsn (did you mean '--json'?)"},
+      {{"info", "--zebra=5", trace}, "unknown option --zebra; see svd-analyze info --help"},
+      {{"dmup", trace}, "'dmup' is neither a verb nor a file (did you mean 'dump'?)"},
+      {{"info"}, "TRACE is missing"},
+      {{"info", trace, trace}, "unexpected argument"},
+      {{"info", "--format=xml", trace}, "takes text or json, not 'xml'"},
+      {{"info", "--color=blue", trace}, "takes auto, always or never, not 'blue'"},
+      {{"dump", "--limit=many", trace}, "takes a number such as 500 or 20K, not 'many'"},
+      {{"dump", "--limit", "--json", trace}, "--limit"},
+      {{"dump", "--limit=1", "--limit=2", trace}, "--limit takes one value"},
+      {{"info", "--json=7", trace}, "--json takes no value"},
+      {{"dump", "--seq=9..3", trace}, "the end lies before the beginning"},
+      {{"dump", "--seq=x", trace}, "--seq takes A..B"},
+      {{"dump", "--thread=7", trace}, "the trace has no thread '7'"},
+      {{"dump", "--address=outcmt", trace}, "no variable 'outcmt' (did you mean 'outcnt'?)"},
+      {{"dump", "--address=outcnt,0", trace}, "is no size in bytes"},
+      {{"dump", "--address=outcnt+x", trace}, "is no offset in bytes"},
+      {{"dump", "--function=writr", trace}, "no function 'writr' (did you mean 'writer'?)"},
+      {{"dump", "--text", "--json", trace}, "exclude each other"},
+      {{"dump", "--text", "--tail=3", trace}, "not with --limit and --tail"},
+      {{"dump", trace, "-o", trace}, "this is the input"},
+      {{"recover", trace}, "-o is missing"},
+      {{"recover", trace, "-o", trace}, "this is the input"},
+      {{"import", trace, "-o", "x"}, "--format is missing"},
+      {{"import", "--format=rapid", trace, "-o", "x"}, "the only one so far is std, not 'rapid'"},
+  };
+  std::string before = read_file(trace);
+  for (const WrongUse& use : kCases) {
+    CommandResult result = analyze(use.words);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, StartsWith("svd-analyze"));
+    EXPECT_THAT(result.err, HasSubstr(use.sentence));
+    EXPECT_EQ(count_lines(result.err), 1U) << result.err;
+  }
+  EXPECT_EQ(read_file(trace), before);
+}
+
+TEST(Usage, OptionsMayStandBeforeTheVerb) {
+  std::string usual = analyze({"dump", "--color=never", race_trace()}).out;
+  EXPECT_EQ(analyze({"--color=never", "dump", race_trace()}).out, usual);
+  EXPECT_EQ(analyze({"--color", "never", "dump", race_trace()}).out, usual);
+  EXPECT_EQ(analyze({race_trace()}).out, analyze({"info", race_trace()}).out);
+}
+
+}  // namespace
+}  // namespace svd::test
