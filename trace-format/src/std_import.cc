@@ -22,18 +22,32 @@ constexpr std::uint32_t kMaxNames = std::uint32_t{1} << 29;
 constexpr std::size_t kOps = 8;
 constexpr std::uint32_t kFirstNamedThread = std::uint32_t{1} << 31;
 
+// A decimal number that is only counted up.
+class Counter {
+ public:
+  std::string_view text() const { return {first_, digits_ + sizeof digits_}; }
+  void increment() {
+    char* digit = digits_ + sizeof digits_ - 1;
+    while (digit >= first_ && *digit == '9') *digit-- = '0';
+    if (digit < first_) first_ = digit, *digit = '0';
+    ++*digit;
+  }
+
+ private:
+  char digits_[20] = {};
+  char* first_ = digits_ + sizeof digits_;
+};
+
 // Whether the locations are 1, 2, 3, …
 bool is_numbered(std::string_view log) {
-  std::uint64_t expected = 1;
-  for (std::size_t start = 0; start < log.size(); ++expected) {
-    std::size_t end = std::min(log.find('\n', start), log.size());
-    std::size_t bar = log.substr(start, end - start).rfind('|');
-    if (bar == std::string_view::npos) return false;
-    char digits[20];
-    auto last = std::to_chars(digits, digits + sizeof digits, expected).ptr;
-    if (log.substr(start + bar + 1, end - start - bar - 1) != std::string_view(digits, last))
-      return false;
-    start = end + 1;
+  Counter expected;
+  while (!log.empty()) {
+    expected.increment();
+    std::string_view line = log.substr(0, log.find('\n'));
+    log.remove_prefix(std::min(log.size(), line.size() + 1));
+    std::string_view number = expected.text();
+    if (!line.ends_with(number) || line.size() == number.size()) return false;
+    if (line[line.size() - number.size() - 1] != '|') return false;
   }
   return true;
 }

@@ -14,22 +14,25 @@
 namespace svd {
 namespace {
 
-// Names are mostly two to four letters: eight bytes at a time, mixed by multiplication. The
-// constant is 2^64 over the golden ratio.
+// 2^64 over the golden ratio: spreads what differs in few bits.
+constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+
+std::uint64_t mixed(std::uint64_t key) {
+  key *= kGolden;
+  return key ^ key >> 32;
+}
+
+// Up to 8 bytes as a number.
+std::uint64_t packed(std::string_view bytes) {
+  std::uint64_t word = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    word = word << 8 | static_cast<unsigned char>(bytes[i]);
+  return word;
+}
+
 std::uint64_t hash_of(std::string_view name) {
-  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
   std::uint64_t hash = name.size();
-  for (std::size_t i = 0; i < name.size(); i += 8) {
-    std::uint64_t word = 0;
-    if (i + 8 <= name.size()) {
-      std::memcpy(&word, name.data() + i, 8);
-    } else {
-      for (std::size_t j = name.size(); j-- > i;)
-        word = word << 8 | static_cast<unsigned char>(name[j]);
-    }
-    hash = (hash ^ word) * kGolden;
-    hash ^= hash >> 32;
-  }
+  for (std::size_t i = 0; i < name.size(); i += 8) hash = mixed(hash ^ packed(name.substr(i, 8)));
   return hash;
 }
 
@@ -50,28 +53,33 @@ std::span<const std::string_view> names(StdOp) {
 
 std::uint32_t NameTable::number(std::string_view name) {
   if (2 * names_.size() >= cells_.size()) grow();
-  std::uint64_t hash = hash_of(name);
+  bool is_short = name.size() <= 8;
+  std::uint64_t key = is_short ? packed(name) : hash_of(name);
+  auto size = is_short ? static_cast<std::uint8_t>(name.size()) : kLong;
+  Cell& cell = cell_for(key, size, name);
+  if (cell.size == kFree) {
+    cell = Cell{key, static_cast<std::uint32_t>(names_.size()), size};
+    names_.push_back(name);
+  }
+  return cell.number;
+}
+
+// The cell that has the name, or the free one that it belongs into.
+NameTable::Cell& NameTable::cell_for(std::uint64_t key, std::uint8_t size, std::string_view name) {
   std::size_t mask = cells_.size() - 1;
-  for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+  for (std::size_t i = mixed(key + size) & mask;; i = (i + 1) & mask) {
     Cell& cell = cells_[i];
-    if (!cell.used) {
-      cell = Cell{hash, static_cast<std::uint32_t>(names_.size()), true};
-      names_.push_back(name);
-      return cell.number;
-    }
-    if (cell.hash == hash && names_[cell.number] == name) return cell.number;
+    if (cell.size == kFree) return cell;
+    if (cell.key == key && cell.size == size && (size != kLong || names_[cell.number] == name))
+      return cell;
   }
 }
 
 void NameTable::grow() {
   std::vector<Cell> old(std::max<std::size_t>(64, 2 * cells_.size()));
   old.swap(cells_);
-  std::size_t mask = cells_.size() - 1;
   for (const Cell& cell : old) {
-    if (!cell.used) continue;
-    std::size_t i = cell.hash & mask;
-    while (cells_[i].used) i = (i + 1) & mask;
-    cells_[i] = cell;
+    if (cell.size != kFree) cell_for(cell.key, cell.size, names_[cell.number]) = cell;
   }
 }
 
@@ -93,24 +101,20 @@ bool StdScanner::next(StdEvent& event) {
   if (at_ == end_ || error_) return false;
   constexpr const char* kForm = "expected THREAD|OP(OPERAND)|LOCATION, such as T0|r(V1)|345";
 
-  // Up to the next `stop` within the line; null if there is none.
-  auto until = [&](const char* from, char stop) -> const char* {
-    while (from != end_ && *from != stop && *from != '\n') ++from;
-    return from != end_ && *from == stop ? from : nullptr;
-  };
-  const char* bar = until(at_, '|');
-  if (bar == nullptr || bar == at_) return fail(kForm);
-  std::string_view thread(at_, bar);
+  const char* line_end =
+      static_cast<const char*>(std::memchr(at_, '\n', static_cast<std::size_t>(end_ - at_)));
+  if (line_end == nullptr) line_end = end_;
+  auto find = [&](const char* from, char c) { return std::find(from, line_end, c); };
+  const char* bar = find(at_, '|');
+  const char* open = find(bar, '(');
+  const char* close = find(open, '|');
+  // Nothing is empty: THREAD, OPERAND with its parenthesis, LOCATION.
+  if (bar == at_ || close - open < 3 || close[-1] != ')' || line_end - close < 2)
+    return fail(kForm);
   const char* op = bar + 1;
-  const char* open = until(op, '(');
-  if (open == nullptr) return fail(kForm);
-  const char* close = until(open + 1, '|');
-  if (close == nullptr || close[-1] != ')' || close - open < 3) return fail(kForm);
-  std::string_view operand(open + 1, close - 1);
   const char* location = close + 1;
-  const char* line_end = location;
-  while (line_end != end_ && *line_end != '\n') ++line_end;
-  if (line_end == location) return fail(kForm);
+  std::string_view thread(at_, bar);
+  std::string_view operand(open + 1, close - 1);
 
   auto known = open - op == 1 ? (*op == 'r'   ? std::optional(StdOp::kRead)
                                  : *op == 'w' ? std::optional(StdOp::kWrite)

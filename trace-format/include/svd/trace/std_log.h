@@ -39,19 +39,23 @@ namespace svd {
 enum class StdOp : std::uint8_t { kRead, kWrite, kAcquire, kRelease, kFork, kJoin, kBegin, kEnd };
 std::span<const std::string_view> names(StdOp);
 
-// Numbers for names in the order of their first mention. Names are views; what they point into must
-// outlive the table.
+// Numbers for names in the order of their first mention. Names are not empty; they are views, and
+// what they point into must outlive the table.
 class NameTable {
  public:
   std::uint32_t number(std::string_view name);
   const std::vector<std::string_view>& names() const { return names_; }
 
  private:
+  // A name of up to 8 bytes is compared as a number; a longer one by its hash first.
   struct Cell {
-    std::uint64_t hash = 0;
+    std::uint64_t key = 0;
     std::uint32_t number = 0;
-    bool used = false;
+    std::uint8_t size = kFree;
   };
+  static constexpr std::uint8_t kFree = 0;
+  static constexpr std::uint8_t kLong = 9;
+  Cell& cell_for(std::uint64_t key, std::uint8_t size, std::string_view name);
   void grow();
 
   std::vector<Cell> cells_;  // open addressing, a power of two, at most half full
