@@ -119,7 +119,7 @@ Slot random_slot(Random& random, const std::vector<Slot>& before, std::uint16_t 
 Block random_block(Random& random, std::uint32_t statements) {
   Block block;
   bool abstract = statements > 0 && random.one_in(2);
-  std::uint64_t size = random.one_in(2) ? 1 : 1 + random.below(4);
+  auto size = static_cast<std::uint16_t>(random.one_in(2) ? 1 : 1 + random.below(4));
   for (std::uint16_t i = 0; i < size; ++i) {
     if (abstract) {
       block.statements.push_back(StatementId(static_cast<std::uint32_t>(random.below(statements))));
