@@ -158,27 +158,27 @@ struct CodecState {
     return actual;
   }
 
-  // A load is predicted to return the bytes last seen there, anything else the slot's last value plus stride. A miss is coded as the signed
-  // distance to the slot's last value, so that small changes stay small in any width. Whether an address was seen lately is hard to
-  // foresee for a processor, so the choice is made without a branch.
+  // A load is predicted to return what was last seen at its address; when it does, nothing has to be learned. A store, and what crosses a
+  // word, is predicted as the slot's last value plus stride. A miss is coded as the signed distance to the slot's last value, so that
+  // small changes stay small in any width.
   template <class Coder>
   std::uint64_t code_value(Coder& coder, const SlotOp& op, StridePredictor& predictor, std::uint64_t address, std::uint64_t actual) {
     unsigned unused = 64 - 8 * op.value_bytes;
     std::uint64_t mask = ~std::uint64_t{0} >> unused;
     unsigned shift = 8 * (address & 7);
     bool within = shift <= unused;
-    ValueCache::Word& word = cache.word(address >> 3);
-    std::uint64_t known = 0 - static_cast<std::uint64_t>(within & (word.tag == address >> 3));
-    std::uint64_t by_cache = known & (static_cast<std::uint64_t>(op.write) - 1);
-    std::uint64_t predicted = ((word.data >> shift & by_cache) | (predictor.predict() & ~by_cache)) & mask;
+    std::uint64_t& word = cache.word(address >> 3);
+    bool by_cache = within && !op.write;
+    std::uint64_t predicted = by_cache ? word >> shift & mask : predictor.predict() & mask;
     if (coder.hit(predicted == actual)) {
       actual = predicted;
+      if (by_cache) return actual;
     } else {
       std::uint64_t distance = coder.residual(zigzag(sign_extend(actual - predictor.last, unused)));
       actual = (predictor.last + unzigzag(distance)) & mask;
     }
     predictor.update(actual);
-    if (within) word = {address >> 3, (word.data & known & ~(mask << shift)) | actual << shift};
+    if (within) word = (word & ~(mask << shift)) | actual << shift;
     return actual;
   }
 

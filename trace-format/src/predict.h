@@ -151,20 +151,17 @@ class SuccessorPredictor {
   std::vector<std::uint32_t> table_;
 };
 
-// The bytes last seen at recently used addresses, in aligned words: predicts what a load returns.
+// The bytes last seen at recently used addresses, in aligned words. Words share entries without knowing it: a wrong word is a wrong
+// prediction and no more.
 class ValueCache {
  public:
-  struct Word {
-    std::uint64_t tag = ~std::uint64_t{0};
-    std::uint64_t data = 0;
-  };
-  void reset() { table_.assign(kEntries, Word{}); }
-  Word& word(std::uint64_t number) { return table_[(number * 0x9E3779B97F4A7C15U) >> (64 - kBits)]; }
+  void reset() { table_.assign(kEntries, 0); }
+  std::uint64_t& word(std::uint64_t number) { return table_[(number * 0x9E3779B97F4A7C15U) >> (64 - kBits)]; }
 
  private:
-  static constexpr unsigned kBits = 14;
+  static constexpr unsigned kBits = 15;
   static constexpr std::size_t kEntries = std::size_t{1} << kBits;
-  std::vector<Word> table_;
+  std::vector<std::uint64_t> table_;
 };
 
 }  // namespace svd
