@@ -81,6 +81,7 @@ int run(Arguments arguments) {
   struct stat status {};
   if (word->find_first_of("./") == std::string::npos && stat(word->c_str(), &status) != 0) {
     std::vector<std::string_view> names;
+    names.reserve(kVerbs.size());
     for (const Verb& v : kVerbs) names.push_back(v.name);
     return command.wrong_use(
         fmt::format("'{}' is neither a verb nor a file{}; see svd-analyze --help", *word,

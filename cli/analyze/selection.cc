@@ -146,7 +146,7 @@ Matcher::Matcher(const TraceReader& trace, const Selection& selection)
   if (!by_function()) return;
   for (const Block& block : trace.blocks()) {
     bool any = false;
-    for (std::uint16_t i = 0; i < block.size(); ++i) any = any || in_function(block, i);
+    for (std::size_t i = 0; i < block.size(); ++i) any = any || in_function(block, i);
     block_matches_.push_back(any);
   }
 }
@@ -179,7 +179,7 @@ bool Matcher::matches(ThreadId thread) const {
   return threads.empty() || std::find(threads.begin(), threads.end(), thread) != threads.end();
 }
 
-bool Matcher::in_function(const Block& block, std::uint16_t i) const {
+bool Matcher::in_function(const Block& block, std::size_t i) const {
   if (block.abstract())
     return trace_.statements()[block.statements[i].value].function == selection_.function;
   std::uint64_t pc = block.instructions[i].pc.value;

@@ -57,7 +57,7 @@ class Matcher {
   bool by_address() const { return selection_.address.has_value(); }
   bool by_function() const { return !selection_.function.empty(); }
   // Whether instruction `i` of the block lies in the selected function.
-  bool in_function(const Block& block, std::uint16_t i) const;
+  bool in_function(const Block& block, std::size_t i) const;
   // Whether a step of it may match, by thread and code.
   bool may_match(const Exec& exec) const;
   // Whether one does.

@@ -33,7 +33,7 @@ void guard_against_truncation(const std::string& path) {
       fmt::format("svd-analyze: {}: the file was truncated while it was read\n", printable(path));
   struct sigaction action {};
   action.sa_sigaction = on_bus_error;
-  action.sa_flags = SA_SIGINFO | SA_RESETHAND;
+  action.sa_flags = static_cast<int>(SA_SIGINFO | SA_RESETHAND);
   sigaction(SIGBUS, &action, nullptr);
 }
 

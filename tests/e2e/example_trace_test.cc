@@ -81,11 +81,11 @@ TEST(ExampleTrace, SameOptionsSameBytes) {
 }
 
 TEST(ExampleTrace, ReadsBackAsWritten) {
-  for (std::uint64_t seed : {1, 2, 3}) {
+  for (std::uint32_t seed : {1U, 2U, 3U}) {
     std::string path = temp_path("example-seed.fb");
     example::Options options;
     options.instructions = 300'000;
-    options.threads = static_cast<std::uint32_t>(1 + seed);
+    options.threads = 1 + seed;
     options.seed = seed;
     std::uint64_t written = write_example(options, path);
     auto trace = TraceReader::open(path);

@@ -67,7 +67,7 @@ struct WrongUse {
 
 TEST(Usage, WrongUseIsOneSentenceAndExitCode2) {
   const std::string& trace = race_trace();
-  const std::vector<WrongUse> kCases{
+  const std::vector<WrongUse> cases{
       {{}, "a trace is missing"},
       {{"--jsn", trace}, "unknown option --jsn (did you mean '--json'?)"},
       {{"info", "--jsn", trace}, "unknown option --jsn (did you mean '--json'?)"},
@@ -97,7 +97,7 @@ TEST(Usage, WrongUseIsOneSentenceAndExitCode2) {
       {{"import", "--format=rapid", trace, "-o", "x"}, "the only one so far is std, not 'rapid'"},
   };
   std::string before = read_file(trace);
-  for (const WrongUse& use : kCases) {
+  for (const WrongUse& use : cases) {
     CommandResult result = analyze(use.words);
     EXPECT_EQ(result.exit_code, 2) << result.err;
     EXPECT_EQ(result.out, "");

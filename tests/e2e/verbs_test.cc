@@ -15,7 +15,6 @@ namespace svd::test {
 namespace {
 
 using nlohmann::json;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -184,13 +183,13 @@ TEST(Recover, OfASoundTraceIsACopy) {
 }
 
 TEST(ImportExport, StdAndBackIsTheSame) {
-  const std::string kLog =
+  const std::string log =
       "T0|fork(T1)|1\nT0|acq(L)|2\nT0|w(V1)|3\nT0|rel(L)|4\nT1|r(V1)|5\nT0|join(T1)|6\n";
   CommandOptions options;
-  options.input = kLog;
+  options.input = log;
   std::string trace = temp_path("std.fb");
   ASSERT_EQ(analyze({"import", "--format=std", "-", "-o", trace}, options).exit_code, 0);
-  EXPECT_EQ(analyze({"export", "--format=std", trace}).out, kLog);
+  EXPECT_EQ(analyze({"export", "--format=std", trace}).out, log);
 }
 
 TEST(Assemble, ToStandardOutput) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "support/example_trace_program.h"
+#include "support/example_trace_state.h"
 
 namespace svd::example {
 namespace {
@@ -23,52 +24,7 @@ constexpr std::uint64_t kNodeBytes = 32;
 constexpr std::uint64_t kSessionBytes = 512;
 constexpr std::uint64_t kStackBytes = 1U << 14;
 constexpr std::uint64_t kSliceSteps = 20'000;  // on average; shorter in short traces
-constexpr std::size_t kMostSlots = 64;  // of one block
-
-// A piece of simulated memory.
-struct Region {
-  std::uint64_t address = 0;
-  std::vector<std::uint8_t> bytes;
-  Region(std::uint64_t at, std::uint64_t size)
-      : address(at), bytes(size + 8) {}  // a load may read 8 bytes at the end
-  std::uint8_t* host(std::uint64_t a) { return bytes.data() + (a - address); }
-};
-
-struct Thread {
-  ThreadId id;
-  std::uint32_t block = 0;  // the next one
-  std::uint64_t stack_pointer = 0;
-  std::uint64_t chain = 0;
-  std::uint64_t session = 0;
-  std::uint64_t last = 0;  // the value loaded last
-  std::uint64_t arrays = 0;
-  std::vector<std::uint32_t> returns;    // blocks to return to, outermost first
-  std::vector<std::uint16_t> rounds;     // of each block's loop
-  std::vector<std::uint32_t> positions;  // of each array walk
-  bool waits = false;
-};
-
-std::uint64_t load(const std::uint8_t* host, unsigned size) {
-  std::uint64_t word;
-  std::memcpy(&word, host, 8);
-  return size == 8 ? word : word & ((std::uint64_t{1} << (8 * size)) - 1);
-}
-
-void store(std::uint8_t* host, unsigned size, std::uint64_t value) {
-  switch (size) {
-    case 1:
-      std::memcpy(host, &value, 1);
-      break;
-    case 2:
-      std::memcpy(host, &value, 2);
-      break;
-    case 4:
-      std::memcpy(host, &value, 4);
-      break;
-    default:
-      std::memcpy(host, &value, 8);
-  }
-}
+constexpr std::size_t kMostSlots = 64;         // of one block
 
 class Machine {
  public:
@@ -397,7 +353,8 @@ std::uint64_t Machine::run() {
   std::uint64_t slice = std::clamp<std::uint64_t>(options_.instructions / 50, 100, kSliceSteps);
   while (writer_.now().value < options_.instructions) {
     Thread& thread = threads_[random_.below(options_.threads)];
-    if (!thread.waits || holder_ == nullptr) run_slice(thread, random_.below(static_cast<std::uint32_t>(2 * slice)));
+    if (!thread.waits || holder_ == nullptr)
+      run_slice(thread, random_.below(static_cast<std::uint32_t>(2 * slice)));
   }
   crash(threads_[1 + random_.below(options_.threads - 1)]);
   return digest_.value();

@@ -6,163 +6,13 @@
 #include "support/example_trace_program.h"
 
 #include <array>
-#include <initializer_list>
-#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/example_trace_assembler.h"
 
 namespace svd::example {
 namespace {
-
-using Bytes = std::initializer_list<std::uint8_t>;
-
-// Appends blocks at rising addresses. Targets of jumps are block indices and become displacements
-// in finish().
-class Assembler {
- public:
-  explicit Assembler(std::uint64_t seed) : random(seed) {}
-
-  Random random;
-  Program program;
-
-  std::uint32_t next() const { return static_cast<std::uint32_t>(program.code.size()); }
-
-  std::uint32_t open(Action action = Action::kNone) {
-    program.code.emplace_back().action = action;
-    stack_ = 0;
-    stack_root_ = session_root_ = -1;
-    return next() - 1;
-  }
-
-  void op(Bytes bytes) {
-    Block& block = code().block;
-    block.instructions.push_back({Pc(pc_), static_cast<std::uint8_t>(bytes.size())});
-    block.code.insert(block.code.end(), bytes);
-    pc_ += bytes.size();
-  }
-
-  // An instruction that ends in a displacement from its end to `target`, followed by `immediate`.
-  void op_relative(Bytes opcode, std::uint64_t target, Bytes immediate = {}) {
-    op(opcode);
-    std::uint64_t distance = target - (pc_ + 4 + immediate.size());
-    Block& block = code().block;
-    for (int shift = 0; shift < 32; shift += 8)
-      block.code.push_back(static_cast<std::uint8_t>(distance >> shift));
-    block.code.insert(block.code.end(), immediate);
-    block.instructions.back().length =
-        static_cast<std::uint8_t>(opcode.size() + 4 + immediate.size());
-    pc_ += 4 + immediate.size();
-  }
-
-  void flow(Flow kind, Bytes opcode, std::uint32_t target, std::uint32_t chance = 0) {
-    code().flow = kind, code().target = target, code().chance = chance;
-    jump(opcode, target);
-  }
-
-  void side_exit(std::uint32_t target) {
-    jump({0x0f, 0x84}, target);
-    code().side_exit = static_cast<std::uint16_t>(code().block.size());
-    code().side_target = target;
-  }
-
-  // The access of the last instruction.
-  Slot& access(Place place, std::uint16_t size, bool write, std::uint32_t where, Plan plan = {}) {
-    Block& block = code().block;
-    Slot slot;
-    slot.instruction = static_cast<std::uint16_t>(block.size() - 1);
-    slot.size = size;
-    slot.write = write;
-    if (place == Place::kGlobal) slot.source = AddressSource::kConstant, slot.offset = where;
-    plan.place = place;
-    plan.where = where;
-    block.slots.push_back(slot);
-    code().plans.push_back(plan);
-    return block.slots.back();
-  }
-
-  void stack_access(std::int32_t offset, bool write, Plan plan = {}) {
-    auto where = static_cast<std::uint32_t>(stack_ + offset);
-    derive(access(Place::kStack, 8, write, where, plan), stack_root_, where);
-  }
-
-  void session_access(std::uint32_t offset, bool write) {
-    derive(access(Place::kSession, 4, write, offset), session_root_, offset);
-  }
-
-  void push_frame() {
-    op({0x55});  // push rbp
-    stack_access(-8, true, {.store = Store::kFrame});
-    stack_ -= 8;
-    op({0x48, 0x83, 0xec, 0x40});  // sub rsp, 64
-    stack_ -= 64;
-    code().stack_change = stack_;
-  }
-
-  void pop_frame_and_return() {
-    op({0x48, 0x83, 0xc4, 0x40});
-    stack_ += 64;
-    op({0x5d});  // pop rbp
-    stack_access(0, false);
-    stack_ += 8;
-    op({0xc3});
-    stack_access(0, false);
-    code().flow = Flow::kReturn;
-    code().stack_change = stack_ + 8;
-  }
-
-  void call(std::uint32_t function) {
-    flow(Flow::kCall, {0xe8}, function);
-    stack_access(-8, true, {.store = Store::kConstant, .constant = pc_});
-    code().stack_change = stack_ - 8;
-  }
-
-  void function_symbol(std::string_view name, std::uint32_t first) {
-    std::uint64_t begin = program.code[first].block.instructions[0].pc.value;
-    program.symbols.push_back({std::string(name), SymbolKind::kFunction, begin, pc_ - begin});
-  }
-
-  Program finish() {
-    for (const Fixup& fixup : fixups_) {
-      std::uint64_t target = program.code[fixup.target].block.instructions[0].pc.value;
-      std::uint64_t distance = target - fixup.end;
-      std::uint8_t* bytes = program.code[fixup.code].block.code.data() + fixup.offset;
-      for (int shift = 0; shift < 32; shift += 8)
-        *bytes++ = static_cast<std::uint8_t>(distance >> shift);
-    }
-    return std::move(program);
-  }
-
- private:
-  struct Fixup {
-    std::uint32_t code;
-    std::size_t offset;
-    std::uint64_t end;
-    std::uint32_t target;
-  };
-
-  Code& code() { return program.code.back(); }
-
-  void jump(Bytes opcode, std::uint32_t target) {
-    op_relative(opcode, 0);
-    fixups_.push_back({next() - 1, code().block.code.size() - 4, pc_, target});
-  }
-
-  // The first access of its kind in the block is the root that later ones are derived from.
-  void derive(Slot& slot, std::int32_t& root, std::uint32_t where) {
-    if (root < 0) {
-      root = static_cast<std::int32_t>(code().plans.size()) - 1;
-      return;
-    }
-    slot.source = AddressSource::kSlot;
-    slot.base = static_cast<std::uint16_t>(root);
-    slot.offset = static_cast<std::uint64_t>(static_cast<std::int64_t>(
-        static_cast<std::int32_t>(where - code().plans[static_cast<std::size_t>(root)].where)));
-  }
-
-  std::uint64_t pc_ = Layout::kCode;
-  std::int32_t stack_ = 0;  // against the block's entry
-  std::int32_t stack_root_ = -1;
-  std::int32_t session_root_ = -1;
-  std::vector<Fixup> fixups_;
-};
 
 void compute(Assembler& a) {
   static const std::array<std::vector<std::uint8_t>, 8> kForms{{{0x48, 0x01, 0xd8},
@@ -376,8 +226,8 @@ std::uint32_t handle_request(Assembler& a, const std::vector<std::uint32_t>& sta
 
 Program make_program(std::uint64_t seed) {
   Assembler a(seed);
-  std::vector<std::uint32_t> leaves;
-  for (int i = 0; i < 220; ++i) leaves.push_back(function(a, 6 + a.random.below(8), {}));
+  std::vector<std::uint32_t> leaves(220);
+  for (std::uint32_t& leaf : leaves) leaf = function(a, 6 + a.random.below(8), {});
   std::uint32_t copy = copy_bytes(a);
   auto some_leaves = [&](std::uint32_t count) {
     std::vector<std::uint32_t> chosen;
