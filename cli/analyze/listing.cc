@@ -124,9 +124,7 @@ void list(const TraceReader& trace, const Selection& selection, const Bounds& bo
   for (std::size_t i = begin.chunk; i < trace.chunks().size() && left > 0; ++i) {
     auto decoded = matcher.decode(i, chunk);
     if (!decoded) {
-      diagnostics.add("damaged-chunk", Severity::kLoss, 1, decoded.error().describe());
-      diagnostics.add("lost-instructions", Severity::kLoss, trace.chunks()[i].steps,
-                      "instructions in damaged chunks are missing");
+      add_lost_chunk(diagnostics, trace.chunks()[i], decoded.error());
       continue;
     }
     if (*decoded)

@@ -35,8 +35,12 @@ std::string block_problem(const Block& block) {
     const Slot& slot = block.slots[i];
     if (slot.instruction >= block.size()) return fmt::format("slot {} belongs to no instruction", i);
     if (i > 0 && slot.instruction < block.slots[i - 1].instruction) return fmt::format("slot {} is out of order", i);
+    bool derived = slot.source == AddressSource::kSlot;
+    if ((slot.base != 0 && !derived) || (slot.offset != 0 && slot.source == AddressSource::kLogged)) {
+      return fmt::format("slot {} has a base or offset that it does not use", i);
+    }
     if (slot.optional && slot.source != AddressSource::kLogged) return fmt::format("slot {} is optional but not logged", i);
-    if (slot.source == AddressSource::kSlot && (slot.base >= i || block.slots[slot.base].optional)) {
+    if (derived && (slot.base >= i || block.slots[slot.base].optional)) {
       return fmt::format("slot {} derives its address from slot {}", i, slot.base);
     }
   }

@@ -21,7 +21,9 @@ std::span<const string_view> names(SyncOp) {
       "rwlock-rdlock",    "rwlock-tryrdlock",   "rwlock-timedrdlock", "rwlock-wrlock", "rwlock-trywrlock",
       "rwlock-timedwrlock", "rwlock-unlock",    "spin-lock",        "spin-trylock",    "spin-unlock",     "cond-wait",
       "cond-timedwait",   "cond-signal",        "cond-broadcast",   "sem-wait",        "sem-trywait",     "sem-timedwait",
-      "sem-post",         "barrier-init",       "barrier-wait",     "once",            "futex-wait",      "futex-wake"};
+      "sem-post",         "barrier-init",       "barrier-wait",     "once",            "futex-wait",      "futex-wake",
+      "mutex-consistent", "rwlock-init",        "rwlock-destroy",   "spin-init",       "spin-destroy",    "cond-init",       "cond-destroy",
+      "sem-init",         "sem-destroy",        "barrier-destroy"};
   return kTable;
 }
 

@@ -16,6 +16,11 @@ struct TraceReader::Impl {
   Catalog catalog;
 };
 
+void add_lost_chunk(Diagnostics& diagnostics, const ChunkInfo& chunk, const Error& error) {
+  diagnostics.add("damaged-chunk", Severity::kLoss, 1, error.describe());
+  diagnostics.add("lost-instructions", Severity::kLoss, chunk.steps, "instructions in damaged chunks are missing");
+}
+
 Result<TraceReader> TraceReader::open(const std::string& path) {
   auto file = InputFile::open(path);
   if (!file) return file.error();
@@ -52,7 +57,7 @@ std::uint64_t TraceReader::steps() const {
 
 std::size_t TraceReader::chunk_at(Seq seq) const {
   auto list = chunks();
-  auto at = std::partition_point(list.begin(), list.end(), [&](const ChunkInfo& chunk) { return chunk.end_seq() <= seq; });
+  auto at = std::partition_point(list.begin(), list.end(), [&](const ChunkInfo& chunk) { return chunk.end_seq() < seq; });
   return static_cast<std::size_t>(at - list.begin());
 }
 
@@ -82,8 +87,7 @@ void TraceReader::scan(Order order, const Columns& columns, Diagnostics& diagnos
   for (std::size_t i = 0; i < count; ++i) {
     std::size_t index = order == Order::kForward ? i : count - 1 - i;
     if (auto decoded = decode(index, chunk, columns); !decoded) {
-      diagnostics.add("damaged-chunk", Severity::kLoss, 1, decoded.error().describe());
-      diagnostics.add("lost-instructions", Severity::kLoss, chunks()[index].steps, "instructions in damaged chunks are missing");
+      add_lost_chunk(diagnostics, chunks()[index], decoded.error());
     } else if (!f(chunk)) {
       return;
     }

@@ -89,13 +89,10 @@ class Printer {
   void body(Diagnostics& diagnostics) {
     Chunk chunk;
     auto chunks = reader_.chunks();
-    std::size_t i = reader_.chunk_at(selection_.first);
-    // Events that end the chunk before can belong to the same place.
-    while (i > 0 && chunks[i - 1].end_seq() >= selection_.first) --i;
-    for (; i < chunks.size(); ++i) {
+    for (std::size_t i = reader_.chunk_at(selection_.first); i < chunks.size(); ++i) {
       if (chunks[i].first_seq > selection_.end) return;
       if (auto decoded = reader_.decode(i, chunk); !decoded) {
-        diagnostics.add("damaged-chunk", Severity::kLoss, 1, decoded.error().describe());
+        add_lost_chunk(diagnostics, chunks[i], decoded.error());
         continue;
       }
       chunk.walk(*this);

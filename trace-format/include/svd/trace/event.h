@@ -33,6 +33,8 @@ enum class SyncOp : std::uint8_t {
   kSemWait, kSemTrywait, kSemTimedwait, kSemPost,
   kBarrierInit, kBarrierWait, kOnce,
   kFutexWait, kFutexWake,
+  kMutexConsistent, kRwlockInit, kRwlockDestroy, kSpinInit, kSpinDestroy, kCondInit, kCondDestroy,
+  kSemInit, kSemDestroy, kBarrierDestroy,
 };
 
 enum class AllocFn : std::uint8_t { kMalloc, kCalloc, kRealloc, kAligned, kNew, kNewArray, kFree, kDelete, kDeleteArray };
@@ -97,7 +99,7 @@ struct Sync {
   Phase phase = Phase::kWhole;
   std::int64_t result = 0;     // the call's return value; on kBegin 0
   Addr second{};                 // condition: the mutex
-  std::uint64_t argument = 0;  // barrier: the count; mutex init: the kind; futex: the value or the number woken
+  std::uint64_t argument = 0;  // barrier: the count; mutex init: the kind; semaphore init: the value; once: the routine; futex: the value or the number woken
   Pc caller{};
   static constexpr void fields(auto& s, auto&& f) {
     f("op", s.op), f("object", s.object), f("phase", s.phase), f("result", s.result), f("second", s.second),

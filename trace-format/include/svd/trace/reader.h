@@ -68,6 +68,9 @@ struct ColumnSize {
   std::uint64_t packed = 0;  // in the file
 };
 
+// Says that a chunk could not be decoded, and counts what is lost with it.
+void add_lost_chunk(Diagnostics& diagnostics, const ChunkInfo& chunk, const Error& error);
+
 class TraceReader {
  public:
   static Result<TraceReader> open(const std::string& path);
@@ -93,7 +96,7 @@ class TraceReader {
   // What open() found out. Losses found later by decoding are the caller's to add.
   const Diagnostics& diagnostics() const;
 
-  // The chunk that contains `seq`, or the first after it; chunks().size() past the end.
+  // The first chunk that holds anything at or after `seq`, be it an event; chunks().size() past the end.
   std::size_t chunk_at(Seq seq) const;
 
   // Decodes chunks()[index]. On an error `out` is unusable and can be reused.
