@@ -12,14 +12,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 
 #include "svd/trace/result.h"
 
 namespace svd::test {
 namespace {
-
-constexpr auto kPatience = std::chrono::seconds(60);
 
 struct Channel {
   int ours = -1;
@@ -53,8 +50,8 @@ Channel make_terminal() {
 }
 
 // Reads until both ends are closed; false when that takes too long.
-bool collect(int out, int err, CommandResult& result) {
-  auto deadline = std::chrono::steady_clock::now() + kPatience;
+bool collect(int out, int err, std::chrono::seconds patience, CommandResult& result) {
+  auto deadline = std::chrono::steady_clock::now() + patience;
   std::array<pollfd, 2> ends{pollfd{out, POLLIN, 0}, pollfd{err, POLLIN, 0}};
   std::array<std::string*, 2> texts{&result.out, &result.err};
   while (ends[0].fd >= 0 || ends[1].fd >= 0) {
@@ -95,7 +92,7 @@ CommandResult run_command(const std::vector<std::string>& words, const CommandOp
   close(in.ours);
 
   CommandResult result;
-  bool ended = collect(out.ours, err.ours, result);
+  bool ended = collect(out.ours, err.ours, options.patience, result);
   if (!ended) kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
