@@ -95,7 +95,7 @@ Symbol random_symbol(Random& random) {
 }
 
 Slot random_slot(Random& random, const std::vector<Slot>& before, std::uint16_t instruction) {
-  constexpr std::uint16_t kSizes[] = {0, 1, 2, 3, 4, 8, 16, 40, 65535};
+  constexpr std::uint16_t kSizes[] = {0, 1, 2, 3, 4, 8, 16, 40, kMaxSlotBytes};
   Slot slot;
   slot.instruction = instruction;
   slot.size = kSizes[random.below(std::size(kSizes))];

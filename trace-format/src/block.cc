@@ -35,6 +35,7 @@ std::string block_problem(const Block& block) {
     const Slot& slot = block.slots[i];
     if (slot.instruction >= block.size()) return fmt::format("slot {} belongs to no instruction", i);
     if (i > 0 && slot.instruction < block.slots[i - 1].instruction) return fmt::format("slot {} is out of order", i);
+    if (slot.size > kMaxSlotBytes) return fmt::format("slot {} is {} bytes wide", i, slot.size);
     bool derived = slot.source == AddressSource::kSlot;
     if ((slot.base != 0 && !derived) || (slot.offset != 0 && slot.source == AddressSource::kLogged)) {
       return fmt::format("slot {} has a base or offset that it does not use", i);

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "chunk_code.h"
+#include "chunk_decoder.h"
 #include "walk.h"
 
 namespace svd {
@@ -92,7 +92,7 @@ ColumnSet<const fb::Column*> columns_of(const fb::Data& data) {
 Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInfo& info, const Columns& wanted, Chunk& out) {
   // Kept between calls: a chunk's columns and the predictors' tables are megabytes.
   thread_local Bytes raw;
-  thread_local ChunkCodec codec;
+  thread_local ChunkDecoder decoder;
   auto chunk = file.load_chunk(info.offset, catalog.trace_id);
   if (!chunk) return chunk.error();
   auto damaged = [&](std::string why) { return Error{ErrorKind::kDamaged, file.path(), info.ordinal, info.offset, std::move(why)}; };
@@ -129,7 +129,7 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
   if (wanted.events) columns.events = view(packed.events, starts.events);
   ChunkCounts counts{info.first_seq, data->steps(),       data->execs(),     data->accesses(), data->ranges(),
                      data->events(), data->event_kinds(), data->page_shift()};
-  if (auto problem = codec.decode(counts, columns, catalog.tables.blocks, wanted, out); !problem.empty()) return damaged(problem);
+  if (auto problem = decoder.decode(counts, columns, catalog.tables.blocks, wanted, out); !problem.empty()) return damaged(problem);
   return Done{};
 }
 

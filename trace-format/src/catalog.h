@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "chunk_code.h"
+#include "chunk_columns.h"
 #include "input_file.h"
 #include "svd/trace/reader.h"
 #include "tables.h"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "catalog.h"
-#include "chunk_code.h"
 #include "input_file.h"
 
 namespace svd {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "chunk_code.h"
+#include "chunk_columns.h"
 #include "record.h"
 
 namespace svd {

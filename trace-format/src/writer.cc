@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "chunk_code.h"
+#include "chunk_encoder.h"
 #include "frame.h"
 #include "output_file.h"
 #include "record.h"
@@ -19,28 +19,22 @@ namespace svd {
 
 namespace {
 
-// What one chunk may cost in columns in the worst case, where nothing is predicted and nothing compresses: with the largest block and
-// event on top it still fits kMaxChunkBytes.
+// What a chunk's columns may come to where nothing is predicted and nothing compresses: with the largest block and event on top it
+// still fits kMaxChunkBytes.
 constexpr std::uint64_t kChunkBudget = 12U << 20;
-constexpr std::uint64_t kExecCost = 5;     // token and a shape number
-constexpr std::uint64_t kAccessCost = 18;  // token and 8 bytes, for address and value
-constexpr std::uint64_t kRunCost = 10;
-constexpr std::uint64_t kShapeCost = 17;
 
 // Definitions are written once they reach this size, or before the next chunk that may need them.
 constexpr std::size_t kDefinitionBudget = 4U << 20;
-
-std::uint64_t mask_of(unsigned bytes) { return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1; }
 
 }  // namespace
 
 class TraceWriter::Impl {
  public:
   Impl(OutputFile file, const Process& process, const WriterOptions& options)
-      : file_(std::move(file)), chunk_steps_(std::clamp<std::uint32_t>(options.chunk_steps, 1, kMaxChunkSteps)) {
+      : file_(std::move(file)),
+        chunk_steps_(std::clamp<std::uint32_t>(options.chunk_steps, 1, kMaxChunkSteps)),
+        chunk_(process.has_values) {
     put_record(definitions_.process, process);
-    chunk_.has_addresses = true;
-    chunk_.has_values = process.has_values;
     header_.trace_id = XXH3_64bits(definitions_.process.data(), definitions_.process.size());
     header_.checksum = checksum_of(header_);
     append({reinterpret_cast<const std::uint8_t*>(&header_), sizeof header_});
@@ -59,7 +53,6 @@ class TraceWriter::Impl {
     SVD_CHECK(block_problem(block).empty());
     put_block(definitions_.blocks, block);
     blocks_.push_back(block);
-    first_shape_.push_back(kNone);
     whole_.push_back(Part::whole(block));
     std::uint32_t id = ids_.block++;
     if (definitions_.size() >= kDefinitionBudget) write_definitions();
@@ -72,44 +65,27 @@ class TraceWriter::Impl {
   }
 
   void run(ThreadId thread) {
-    if (has_thread_ && thread == thread_) return;
-    close_run();
-    thread_ = thread;
-    has_thread_ = true;
+    if (chunk_.has_thread() && chunk_.thread() != thread) note_run();
+    chunk_.run(thread);
   }
 
   void exec(BlockId id, const Part& part, const std::uint64_t* logged, const std::uint64_t* values) {
-    SVD_CHECK(has_thread_ && id.value < blocks_.size());
-    const Block& block = blocks_[id.value];
-    std::uint32_t shape = shape_of(id, block, part);
-    if (run_execs_ == 0) open_run();
-    chunk_.execs.push_back(shape);
-    ++run_execs_;
-    chunk_.steps += part.steps();
-    append_accesses(block, part, logged, values);
-    cost_ += kExecCost;
-    if (chunk_.steps >= chunk_steps_ || cost_ >= kChunkBudget) end_chunk();
+    SVD_CHECK(chunk_.has_thread() && id.value < blocks_.size());
+    chunk_.exec(chunk_.shape_of(id, blocks_[id.value], part), logged, values);
+    if (chunk_.counts().steps >= chunk_steps_ || chunk_.worst_bytes() >= kChunkBudget) end_chunk();
   }
 
   void event(ThreadId thread, const EventBody& body) {
     note_run();
     summary_.on_event(thread, body);
-    auto exec = static_cast<std::uint32_t>(chunk_.execs.size());
-    std::size_t before = columns_.events.size();
-    put_event(columns_.events, exec - last_event_exec_, thread, body);
-    SVD_CHECK(columns_.events.size() - before <= kMaxEventBytes + 1024);
-    last_event_exec_ = exec;
-    ++event_count_;
-    event_kinds_ |= std::uint64_t{1} << body.index();
-    note_thread(thread);
-    cost_ += columns_.events.size() - before;
-    if (cost_ >= kChunkBudget) end_chunk();
+    chunk_.event(thread, body);
+    if (chunk_.worst_bytes() >= kChunkBudget) end_chunk();
   }
 
-  Seq now() const { return chunk_.first_seq + chunk_.steps; }
+  Seq now() const { return chunk_.now(); }
 
   Status flush() {
-    if (chunk_.steps > 0 || event_count_ > 0) end_chunk();
+    if (!chunk_.empty()) end_chunk();
     write_definitions();
     return status_;
   }
@@ -122,13 +98,9 @@ class TraceWriter::Impl {
   }
 
   Totals totals() const {
-    Totals totals = totals_;
-    totals.steps += chunk_.steps;
-    totals.execs += chunk_.execs.size();
-    totals.accesses += accesses_;
-    totals.events += event_count_;
-    totals.bytes = file_.size();
-    return totals;
+    const ChunkCounts& counts = chunk_.counts();
+    return Totals{totals_.steps + counts.steps, totals_.execs + counts.execs, totals_.accesses + counts.accesses,
+                  totals_.events + counts.events, file_.size()};
   }
 
   struct Ids {
@@ -145,106 +117,20 @@ class TraceWriter::Impl {
   Ids ids_;                  // next ones
 
  private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-  // Shapes of one block are chained: nearly always the first one fits.
-  std::uint32_t shape_of(BlockId id, const Block& block, const Part& part) {
-    std::uint32_t& first = first_shape_[id.value];
-    for (std::uint32_t i = first; i != kNone; i = next_shape_[i]) {
-      if (chunk_.shapes[i].part == part) return i;
-    }
-    SVD_CHECK(part.first < part.end && part.end <= block.size() && part.first_slot <= part.end_slot &&
-              part.end_slot <= block.slots.size());
-    Shape shape{id, &block, part, static_cast<std::uint32_t>(part.end_slot - part.first_slot), 0};
-    auto index = static_cast<std::uint32_t>(chunk_.shapes.size());
-    chunk_.shapes.push_back(shape);
-    next_shape_.push_back(first);
-    first = index;
-    cost_ += kShapeCost;
-    return index;
-  }
-
-  void append_accesses(const Block& block, const Part& part, const std::uint64_t* logged, const std::uint64_t* values) {
-    std::size_t count = part.end_slot - part.first_slot;
-    reserve(count);
-    std::uint64_t* address = chunk_.addresses.data() + accesses_;
-    std::uint64_t* value = chunk_.values.data() + accesses_;
-    const Slot* slot = block.slots.data() + part.first_slot;
-    for (std::size_t i = 0; i < count; ++i, ++slot) {
-      if (is_logged(*slot, part)) {
-        address[i] = *logged++;
-      } else if (slot->source == AddressSource::kConstant) {
-        address[i] = slot->offset;
-      } else {
-        address[i] = address[slot->base - part.first_slot] + slot->offset;
-      }
-      if (slot->is_range()) {
-        chunk_.lengths[ranges_++] = *logged++;
-        cost_ += kAccessCost;
-      }
-      if (chunk_.has_values) {
-        bool has_value = slot->has_value();
-        value[i] = has_value && address[i] != kAbsent.value ? *values & mask_of(slot->size) : 0;
-        values += has_value;
-      }
-    }
-    accesses_ += count;
-    cost_ += kAccessCost * count;
-  }
-
-  // Room for `count` more accesses in the chunk's arrays, which are larger than what is in use.
-  void reserve(std::size_t count) {
-    if (accesses_ + count > chunk_.addresses.size()) {
-      std::size_t size = 2 * (accesses_ + count);
-      chunk_.addresses.resize(size);
-      if (chunk_.has_values) chunk_.values.resize(size);
-    }
-    if (ranges_ + count > chunk_.lengths.size()) chunk_.lengths.resize(2 * (ranges_ + count));
-  }
-
-  void open_run() {
-    Run run;
-    run.thread = thread_;
-    run.first_exec = static_cast<std::uint32_t>(chunk_.execs.size());
-    chunk_.runs.push_back(run);
-    note_thread(thread_);
-    cost_ += kRunCost;
-  }
-
-  void close_run() {
-    if (run_execs_ > 0) {
-      note_run();
-      chunk_.runs.back().exec_count = run_execs_;
-    }
-    run_execs_ = 0;
-  }
-
   // Tells the summary what the current thread did since it was last told.
   void note_run() {
-    if (now() > noted_) summary_.on_run(thread_, noted_, now() - noted_);
+    if (now() > noted_) summary_.on_run(chunk_.thread(), noted_, now() - noted_);
     noted_ = now();
   }
 
-  void note_thread(ThreadId thread) {
-    if (threads_.empty() || threads_.back() != thread) threads_.push_back(thread);
-  }
-
   void end_chunk() {
-    close_run();
+    note_run();
     write_definitions();
-    ChunkCounts counts;
-    counts.first_seq = chunk_.first_seq;
-    counts.steps = static_cast<std::uint32_t>(chunk_.steps);
-    counts.execs = static_cast<std::uint32_t>(chunk_.execs.size());
-    counts.accesses = static_cast<std::uint32_t>(accesses_);
-    counts.ranges = static_cast<std::uint32_t>(ranges_);
-    counts.events = event_count_;
-    counts.event_kinds = event_kinds_;
-    codec_.encode(chunk_, counts, blocks_.size(), columns_);
-
+    const ColumnSet<Bytes>& columns = chunk_.finish();
+    const ChunkCounts& counts = chunk_.counts();
     flatbuffers::FlatBufferBuilder builder(1U << 20);
     std::vector<flatbuffers::Offset<fb::Column>> packed;
-    ColumnSet<Bytes>::each(columns_, [&](std::string_view, const Bytes& raw) { packed.push_back(pack_column(builder, raw, scratch_)); });
+    ColumnSet<Bytes>::each(columns, [&](std::string_view, const Bytes& raw) { packed.push_back(pack_column(builder, raw, scratch_)); });
     fb::DataBuilder data(builder);
     data.add_first_seq(counts.first_seq.value);
     data.add_steps(counts.steps);
@@ -272,33 +158,14 @@ class TraceWriter::Impl {
     totals_.execs += counts.execs;
     totals_.accesses += counts.accesses;
     totals_.events += counts.events;
-    reset_chunk();
+    chunk_.reset();
   }
 
+  // Returns where in thread_lists_ the chunk's threads start.
   std::uint32_t add_threads() {
     auto first = static_cast<std::uint32_t>(thread_lists_.size());
-    std::sort(threads_.begin(), threads_.end());
-    threads_.erase(std::unique(threads_.begin(), threads_.end()), threads_.end());
-    for (ThreadId thread : threads_) thread_lists_.push_back(thread.value);
-    threads_.clear();
+    for (ThreadId thread : chunk_.threads()) thread_lists_.push_back(thread.value);
     return first;
-  }
-
-  void reset_chunk() {
-    for (const Shape& shape : chunk_.shapes) first_shape_[shape.id.value] = kNone;
-    next_shape_.clear();
-    chunk_.first_seq = now();
-    chunk_.steps = 0;
-    chunk_.shapes.clear();
-    chunk_.runs.clear();
-    chunk_.execs.clear();
-    accesses_ = 0;
-    ranges_ = 0;
-    columns_.events.clear();
-    event_count_ = 0;
-    event_kinds_ = 0;
-    last_event_exec_ = 0;
-    cost_ = 0;
   }
 
   void write_definitions() {
@@ -357,25 +224,10 @@ class TraceWriter::Impl {
   FileHeader header_;
   std::uint32_t ordinal_ = 0;
 
-  std::deque<Block> blocks_;                // stable addresses: shapes point to them
-  std::vector<Part> whole_;                 // by block
-  std::vector<std::uint32_t> first_shape_;  // by block
-  std::vector<std::uint32_t> next_shape_;   // by shape
-
-  Chunk chunk_;
-  ColumnSet<Bytes> columns_;
-  ChunkCodec codec_;
+  std::deque<Block> blocks_;  // stable addresses: the chunk points to them
+  std::vector<Part> whole_;   // by block
+  ChunkEncoder chunk_;
   Bytes scratch_;
-  ThreadId thread_;
-  bool has_thread_ = false;
-  std::size_t accesses_ = 0;  // in use of chunk_'s arrays
-  std::size_t ranges_ = 0;
-  std::uint32_t run_execs_ = 0;
-  std::uint32_t last_event_exec_ = 0;
-  std::uint32_t event_count_ = 0;
-  std::uint64_t event_kinds_ = 0;
-  std::uint64_t cost_ = 0;
-  std::vector<ThreadId> threads_;  // of the chunk
 
   RunSummary summary_;
   Seq noted_;

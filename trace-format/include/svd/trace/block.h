@@ -33,7 +33,7 @@ enum class Role : std::uint8_t { kValue, kAddress, kCondition };
 // optional; an optional slot is kLogged.
 struct Slot {
   std::uint16_t instruction = 0;
-  std::uint16_t size = 0;  // bytes; 0: a range, its length is stored per execution
+  std::uint16_t size = 0;  // bytes, at most kMaxSlotBytes; 0: a range, its length is stored per execution
   bool write = false;
   bool atomic = false;    // locked, or otherwise indivisible
   bool optional = false;  // may not happen: address kAbsent
@@ -107,6 +107,7 @@ inline bool is_logged(const Slot& slot, const Part& part) {
 // Limits that the writer keeps and the reader insists on.
 inline constexpr std::size_t kMaxBlockInstructions = 4096;
 inline constexpr std::size_t kMaxBlockSlots = 16384;
+inline constexpr std::size_t kMaxSlotBytes = 4096;
 
 // The sentence that says which invariant `block` breaks; empty when it breaks none.
 std::string block_problem(const Block& block);
