@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <regex>
+#include <sstream>
 
 #include "e2e/analyze.h"
 #include "support/small_trace.h"
@@ -40,18 +40,29 @@ TEST(Usage, HelpIsWhatWeWroteDown) {
   }
 }
 
+// "-q", "--quiet", "--color" from the rows "  -q, --quiet  …" and "  --color=WHEN  …" of a help
+// text.
+std::vector<std::string> options_in(const std::string& help) {
+  std::vector<std::string> options;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  -")) continue;
+    std::istringstream words(line.substr(0, line.find("  ", 2)));
+    for (std::string word; words >> word;) {
+      if (word.starts_with("-")) options.push_back(word.substr(0, word.find_first_of("=,")));
+    }
+  }
+  return options;
+}
+
 TEST(Usage, TheManPageKnowsEveryVerbAndOption) {
   std::string page = read_file(SVD_SOURCE_DIR "/docs/man/svd-analyze.1");
-  // In man, "-" in a literal is "\-".
-  page = std::regex_replace(page, std::regex(R"(\\-)"), "-");
+  std::erase(page, '\\');  // the page spells "-" as "\-"
   for (const std::string& verb : kVerbs) {
     EXPECT_THAT(page, HasSubstr(verb));
-    std::string help = help_of(verb);
-    std::string options = help.substr(help.find("ptions:\n"));
-    std::regex spelling(R"((?:^|\n)  .*?(--[a-z-]+|-[a-z]\b))");
-    for (std::sregex_iterator at(options.begin(), options.end(), spelling), end; at != end; ++at) {
-      EXPECT_THAT(page, HasSubstr((*at)[1].str())) << verb;
-    }
+    std::vector<std::string> options = options_in(help_of(verb));
+    EXPECT_GE(options.size(), 6U);
+    for (const std::string& option : options) EXPECT_THAT(page, HasSubstr(option)) << verb;
   }
 }
 
