@@ -46,6 +46,8 @@ void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
   if (number == __NR_execve) log_text(SVD_WIRE_EXEC, tid, args[0], PATH_BYTES);
   if (number == __NR_execveat) log_text(SVD_WIRE_EXEC, tid, args[1], PATH_BYTES);
   if (number == __NR_exit || number == __NR_exit_group) svd_exits(args[0]);
+  if (number == __NR_kill || number == __NR_tkill) svd_kills(args[1]);
+  if (number == __NR_tgkill) svd_kills(args[2]);
   if (number == __NR_set_tid_address) svd_set_clear_tid(tid, args[0]);
   if (number == __NR_clone) {
     svd_clone_clears(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0);
@@ -65,6 +67,9 @@ void svd_syscall_exit(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRe
   r->number = number;
   r->result = sr_isError(result) ? -(Long)sr_Err(result) : (Long)sr_Res(result);
   svd_log_commit();
+  if (number == __NR_rt_sigaction && !sr_isError(result) && readable(args[1], sizeof(Addr))) {
+    svd_sets_handler(args[0], args[1]);
+  }
   if (makes_process(number, args) && !sr_isError(result) && sr_Res(result) != 0) {
     SvdWireFork* f = svd_log_record(SVD_WIRE_FORK, tid, sizeof(*f), 0);
     if (!f) return;

@@ -10,6 +10,7 @@
  * Invariants: cursor < data + capacity + slack. When cursor < limit, `slack` bytes at cursor may be
  * written: the reader has consumed what was there. Every writer compares with limit first.
  */
+#include "config.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
@@ -108,7 +109,10 @@ static void make_room(void) {
     if (__atomic_load_n(&header->reader_waiting, __ATOMIC_SEQ_CST)) {
       futex_wake(&header->published_futex);
     }
-    if (!wait_for_room(position() + SVD_WIRE_STRIDE + SVD_WIRE_SLACK)) svd_log_detach(False);
+    Bool stop = __atomic_load_n(&header->stop, __ATOMIC_RELAXED);
+    if (stop || !wait_for_room(position() + SVD_WIRE_STRIDE + SVD_WIRE_SLACK)) {
+      svd_log_detach(False);
+    }
   }
   SizeT end = offset + SVD_WIRE_STRIDE;
   limit = data + (end < SVD_WIRE_CAPACITY ? end : SVD_WIRE_CAPACITY);
@@ -197,6 +201,7 @@ static void fill_header(Int pid, ULong start_ns) {
   header->pid = pid;
   header->parent_pid = VG_(getppid)();
   header->start_ns = start_ns;
+  VG_(strncpy)(header->engine_version, VERSION, sizeof(header->engine_version) - 1);
 }
 
 /* Makes a ring and maps it: at `fixed`, or anywhere for 0. It gets its name when it can be read. */

@@ -71,9 +71,14 @@ void svd_remap(Addr from, Addr to, SizeT size) {
 
 void svd_log_all_maps(void) {
   UInt kinds = SkFileC | SkAnonC | SkShmC;
-  Int n = -VG_(am_get_segment_starts)(kinds, NULL, 0);
-  Addr* starts = VG_(malloc)("svd.starts", n * sizeof(Addr));
-  n = VG_(am_get_segment_starts)(kinds, starts, n);
+  Int room = 256, n;
+  Addr* starts = NULL;
+  do {
+    VG_(free)(starts);
+    room *= 2;
+    starts = VG_(malloc)("svd.starts", room * sizeof(Addr));
+    n = VG_(am_get_segment_starts)(kinds, starts, room);
+  } while (n < 0);
   for (Int i = 0; i < n; i++) {
     const NSegment* s = VG_(am_find_nsegment)(starts[i]);
     svd_map_startup(s->start, s->end + 1 - s->start, s->hasR, s->hasW, s->hasX, 0);

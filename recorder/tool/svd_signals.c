@@ -22,6 +22,17 @@ static Int last_signal; /* the last one that was reported */
 static Int fatal_signal;
 static Int exit_status; /* what exit was called with; svd_end is not told */
 
+void svd_kills(Int number) {
+  if (number == VKI_SIGKILL) last_signal = number;
+}
+
+enum { SIGNALS = 65 };
+static Addr handlers[SIGNALS]; /* by number, as last set */
+
+void svd_sets_handler(UWord number, Addr action) {
+  if (number < SIGNALS) handlers[number] = *(const Addr*)action;
+}
+
 void svd_exits(Int status) { exit_status = status & 0xff; }
 
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t* info, ThreadId tid);
@@ -49,7 +60,10 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t* info, ThreadId tid) {
 }
 
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason) {
-  if (reason == REASON_FATAL_SIGNAL) fatal_signal = last_signal;
+  if (reason == REASON_FATAL_SIGNAL) {
+    fatal_signal = last_signal;
+    if (svd_log_record(SVD_WIRE_FATAL, me, sizeof(SvdWireRecord), 0)) svd_log_commit();
+  }
   __real_vgPlain_nuke_all_threads_except(me, reason);
 }
 
@@ -58,6 +72,7 @@ static void log_handler(UInt type, ThreadId tid, Int number, Bool alternate_stac
   if (!r) return;
   r->number = number;
   r->on_alternate_stack = alternate_stack;
+  if (number > 0 && number < SIGNALS) r->handler = handlers[number];
   svd_log_commit();
 }
 

@@ -98,6 +98,10 @@ void svd_handler_begin(ThreadId tid, Int number, Bool alternate_stack);
 void svd_handler_end(ThreadId tid, Int number);
 void svd_signal_frame(ThreadId tid, Addr end_of_kernel_part);
 void svd_exits(Int status);
+/* Signal `number` is being sent. One that kills its own process with SIGKILL is not reported. */
+void svd_kills(Int number);
+/* A readable struct sigaction was given for signal `number`. */
+void svd_sets_handler(UWord number, Addr action);
 void svd_end(Int unused);
 
 /* svd_kernel.c */

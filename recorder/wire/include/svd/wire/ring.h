@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define SVD_WIRE_MAGIC 0x3176676e69726473u /* "sdringv1" */
-#define SVD_WIRE_VERSION 1u
+#define SVD_WIRE_VERSION 2u
 #define SVD_WIRE_SESSION_FILE "session"
 
 #define SVD_WIRE_DATA_OFFSET 4096u
@@ -66,8 +66,8 @@ typedef struct SvdWireHeader {
   uint64_t slack;
   uint32_t pid;
   uint32_t parent_pid;
-  uint64_t start_ns; /* CLOCK_REALTIME */
-  uint8_t pad1[16];
+  uint64_t start_ns;       /* CLOCK_REALTIME */
+  char engine_version[16]; /* of the Valgrind that the tool is linked with */
   /* Written by the tool. */
   uint64_t published;
   uint32_t published_futex; /* changes with every wake-up */
@@ -77,7 +77,8 @@ typedef struct SvdWireHeader {
   uint64_t consumed;
   uint32_t consumed_futex;
   uint32_t reader_waiting;
-  uint8_t pad3[48];
+  uint32_t stop; /* the writer shall record no more (seen when it next looks for room) */
+  uint8_t pad3[44];
 } SvdWireHeader;
 
 enum SvdWireType {
@@ -103,6 +104,7 @@ enum SvdWireType {
   SVD_WIRE_BREAK,         /* SvdWireRange: what brk added; SVD_WIRE_UNMAP: what it took */
   SVD_WIRE_FORK,          /* SvdWireFork */
   SVD_WIRE_EXEC,          /* the file's name; SVD_WIRE_SYSCALL_EXIT follows only when it failed */
+  SVD_WIRE_FATAL,         /* the process dies of the SVD_WIRE_SIGNAL before this */
   SVD_WIRE_END,           /* SvdWireEnd */
 };
 
@@ -236,6 +238,7 @@ typedef struct SvdWireHandler {
   SvdWireRecord record;
   int32_t number;
   uint32_t on_alternate_stack;
+  uint64_t handler; /* its code; 0: not known */
 } SvdWireHandler;
 
 typedef struct SvdWireMap {
@@ -260,7 +263,7 @@ typedef struct SvdWireFork {
   uint32_t recorded; /* the child records itself into a ring of its own */
 } SvdWireFork;
 
-/* Nothing follows. A fatal signal shows as the last SVD_WIRE_SIGNAL. */
+/* Nothing follows. */
 typedef struct SvdWireEnd {
   SvdWireRecord record;
   int32_t status;

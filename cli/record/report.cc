@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/report.h"
+
+#include <fmt/format.h>
+#include <string.h>
+
+#include <cstdio>
+
+#include "common/terminal.h"
+
+namespace svd::cli {
+namespace {
+
+std::string end_text(const RecordedRun& run) {
+  switch (run.end) {
+    case EndKind::kExit:
+      return fmt::format("exit status {}", run.value);
+    case EndKind::kSignal: {
+      const char* name = sigabbrev_np(run.value);
+      std::string text = name != nullptr ? fmt::format("died of SIG{}", name)
+                                         : fmt::format("died of signal {}", run.value);
+      return run.fatal_thread == 0 ? text : fmt::format("{} in thread {}", text, run.fatal_thread);
+    }
+    case EndKind::kExec:
+      return "became another program";
+    case EndKind::kUnknown:
+      break;
+  }
+  return "ended, nobody knows how";
+}
+
+std::string line(const RecordedRun& run) {
+  std::string text =
+      fmt::format("{} {}; {} thread{}, {} instructions, {} in {}", printable(run.program),
+                  end_text(run), run.threads, run.threads == 1 ? "" : "s",
+                  grouped(run.instructions), human_bytes(run.bytes), printable(run.file));
+  if (!run.problem.empty()) text += fmt::format("; INCOMPLETE: {}", printable(run.problem));
+  return fmt::format("{}; next: svd-analyze {}", text, printable(run.file));
+}
+
+void print_stats(const RunOutcome& outcome) {
+  std::uint64_t instructions = 0;
+  std::uint64_t accesses = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t threads = 0;
+  for (const RecordedRun& run : outcome.traces) {
+    instructions += run.instructions;
+    accesses += run.accesses;
+    bytes += run.bytes;
+    threads += run.threads;
+  }
+  fmt::print(stderr,
+             "{{\"instructions\": {}, \"accesses\": {}, \"threads\": {}, \"bytes\": {}, "
+             "\"seconds\": {:.3f}, \"engine\": \"valgrind\", \"seed\": null}}\n",
+             instructions, accesses, threads, bytes, outcome.seconds);
+}
+
+}  // namespace
+
+void report(const Command& command, const RecordRequest& request, const RunOutcome& outcome) {
+  bool recorded = false;
+  for (const RecordedRun& run : outcome.traces) {
+    recorded |= !run.file.empty();
+    if (run.file.empty())
+      command.complain(fmt::format("{} was not recorded: {}", run.program, run.problem));
+    else if (!command.quiet() || !run.problem.empty())
+      command.complain(line(run));
+  }
+  // Without a trace, what Valgrind said is the reason; otherwise only what concerns the recording.
+  for (const std::string& remark : outcome.remarks) {
+    if (!recorded || remark.starts_with("svd:")) command.complain(remark);
+  }
+  if (request.stats) print_stats(outcome);
+}
+
+}  // namespace svd::cli
