@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// trace.fb measured on a generated server run, everything in one go so that the ratios hold on a noisy machine:
-//   how many bytes an instruction takes, column by column, against the raw log and LZ4 or zstd -1 on it;
-//   how fast it is written and read with every checksum verified, and how much memory a full scan needs;
-//   and whether what is read is what was written.
+// trace.fb measured on a generated server run, everything in one go so that the ratios hold on a
+// noisy machine:
+//   how many bytes an instruction takes, column by column, against the raw log and LZ4 or zstd -1
+//   on it; how fast it is written and read with every checksum verified, and how much memory a full
+//   scan needs; and whether what is read is what was written.
 //
 //   bench_trace [MILLION_INSTRUCTIONS]     default 200
 
@@ -47,7 +48,8 @@ class Timer {
   double start_ = now();
 };
 
-// The log as a recorder's inline stores leave it: a word for each execution, then addresses that cannot be derived, lengths, values.
+// The log as a recorder's inline stores leave it: a word for each execution, then addresses that
+// cannot be derived, lengths, values.
 class RawLog {
  public:
   std::vector<std::uint8_t> bytes;
@@ -140,7 +142,8 @@ double scan_seconds(const TraceReader& reader, const Columns& columns) {
     {
       Diagnostics diagnostics;
       Timer timer(seconds);
-      reader.scan(TraceReader::Order::kForward, columns, diagnostics, [](const Chunk& chunk) { return !chunk.execs.empty(); });
+      reader.scan(TraceReader::Order::kForward, columns, diagnostics,
+                  [](const Chunk& chunk) { return !chunk.execs.empty(); });
     }
     if (round == 0 || seconds < best) best = seconds;
   }
@@ -166,7 +169,8 @@ void row(const char* name, double bytes, double seconds, double steps) {
 }
 
 int run(std::uint64_t instructions) {
-  std::string path = (std::filesystem::temp_directory_path() / fmt::format("svd-bench-{}.fb", getpid())).string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("svd-bench-{}.fb", getpid())).string();
   example::Options options;
   options.instructions = instructions;
   double generate = 0;
@@ -208,31 +212,38 @@ int run(std::uint64_t instructions) {
     raw.bytes.clear();
     chunk.walk(raw);
     raw_bytes += raw.bytes.size();
-    packed.resize(ZSTD_compressBound(raw.bytes.size()) + static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw.bytes.size()))));
+    packed.resize(ZSTD_compressBound(raw.bytes.size()) +
+                  static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw.bytes.size()))));
     {
       Timer timer(lz4);
-      lz4_bytes += static_cast<std::uint64_t>(LZ4_compress_default(reinterpret_cast<const char*>(raw.bytes.data()), packed.data(),
-                                                                   static_cast<int>(raw.bytes.size()), static_cast<int>(packed.size())));
+      lz4_bytes += static_cast<std::uint64_t>(LZ4_compress_default(
+          reinterpret_cast<const char*>(raw.bytes.data()), packed.data(),
+          static_cast<int>(raw.bytes.size()), static_cast<int>(packed.size())));
     }
     {
       Timer timer(zstd);
-      zstd_bytes += ZSTD_compress(packed.data(), packed.size(), raw.bytes.data(), raw.bytes.size(), 1);
+      zstd_bytes +=
+          ZSTD_compress(packed.data(), packed.size(), raw.bytes.data(), raw.bytes.size(), 1);
     }
     return true;
   });
   need(copy->finish());
   double scan = scan_megabytes(path);
 
-  fmt::print("trace.fb, {:.0f} million instructions, {} threads, {:.2f} accesses an instruction, {} chunks\n", steps / 1e6,
-             reader.threads().size(), static_cast<double>(accesses) / steps, reader.chunks().size());
+  fmt::print(
+      "trace.fb, {:.0f} million instructions, {} threads, {:.2f} accesses an instruction, {} "
+      "chunks\n",
+      steps / 1e6, reader.threads().size(), static_cast<double>(accesses) / steps,
+      reader.chunks().size());
   fmt::print("\n  {:<34}{:>10}{:>14}\n", "column, bytes an instruction", "predicted", "after LZ4");
   for (const ColumnSize& column : reader.column_sizes()) {
     fmt::print("  {:<34}{:>10.4f}{:>14.4f}\n", column.name, static_cast<double>(column.raw) / steps,
                static_cast<double>(column.packed) / steps);
   }
   fmt::print("\n  {:<34}{:>10}{:>14}\n", "", "B/instr", "Minstr/s");
-  fmt::print("  {:<34}{:>10.3f}   ({:.3f} blocks, {:.3f} addresses, {:.3f} values)\n", "raw log", static_cast<double>(raw_bytes) / steps,
-             static_cast<double>(raw.execs) / steps, static_cast<double>(raw.addresses) / steps, static_cast<double>(raw.values) / steps);
+  fmt::print("  {:<34}{:>10.3f}   ({:.3f} blocks, {:.3f} addresses, {:.3f} values)\n", "raw log",
+             static_cast<double>(raw_bytes) / steps, static_cast<double>(raw.execs) / steps,
+             static_cast<double>(raw.addresses) / steps, static_cast<double>(raw.values) / steps);
   row("LZ4 on the raw log, write", static_cast<double>(lz4_bytes), lz4, steps);
   row("zstd -1 on the raw log, write", static_cast<double>(zstd_bytes), zstd, steps);
   row("trace.fb, write", static_cast<double>(reader.file_bytes()), encode, steps);

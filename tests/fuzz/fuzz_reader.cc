@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a trace file: opening, decoding and walking them must neither crash nor hang nor take memory out of proportion. Mutated bytes
-// alone would stop at the first checksum, so before reading all checksums are made right: what is tested is everything behind them. With
-// an odd last byte the file is read as it is.
+// Any bytes as a trace file: opening, decoding and walking them must neither crash nor hang nor
+// take memory out of proportion. Mutated bytes alone would stop at the first checksum, so before
+// reading all checksums are made right: what is tested is everything behind them. With an odd last
+// byte the file is read as it is.
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -79,7 +80,8 @@ void read_everything(const std::string& path) {
     }
     return true;
   });
-  for (std::size_t i = 0; i < reader->chunks().size(); ++i) (void)reader->may_touch(i, Addr(0x5000), 8);
+  for (std::size_t i = 0; i < reader->chunks().size(); ++i)
+    (void)reader->may_touch(i, Addr(0x5000), 8);
   reader->column_sizes();
 }
 

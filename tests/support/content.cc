@@ -11,7 +11,9 @@ namespace {
 
 class Digest {
  public:
-  void word(std::uint64_t value) { state_ = (state_ ^ value) * 0x9E3779B97F4A7C15U + (state_ >> 29) + 1; }
+  void word(std::uint64_t value) {
+    state_ = (state_ ^ value) * 0x9E3779B97F4A7C15U + (state_ >> 29) + 1;
+  }
 
   template <class T>
   void operator()(std::string_view, const T& field) {
@@ -43,7 +45,8 @@ void add_block(Digest& digest, const Block& block) {
   digest.add(block.code);
   digest.add(block.statements);
   for (const Slot& s : block.slots) {
-    digest.word(s.instruction), digest.word(s.size), digest.word(s.write), digest.word(s.atomic), digest.word(s.optional);
+    digest.word(s.instruction), digest.word(s.size), digest.word(s.write), digest.word(s.atomic),
+        digest.word(s.optional);
     digest.add(s.role), digest.add(s.source), digest.word(s.base), digest.word(s.offset);
   }
 }
@@ -53,9 +56,11 @@ struct ChunkDigest {
   void exec(const Exec& e) {
     digest.word(e.seq.value), digest.word(e.thread.value), digest.word(e.shape->id.value);
     const Part& part = e.shape->part;
-    digest.word(part.first), digest.word(part.end), digest.word(part.first_slot), digest.word(part.end_slot);
+    digest.word(part.first), digest.word(part.end), digest.word(part.first_slot),
+        digest.word(part.end_slot);
     e.accesses([&](const MemoryAccess& a) {
-      digest.word(a.seq.value), digest.word(a.address.value), digest.word(a.size), digest.word(a.value), digest.word(a.has_value);
+      digest.word(a.seq.value), digest.word(a.address.value), digest.word(a.size),
+          digest.word(a.value), digest.word(a.has_value);
     });
   }
   void event(const Event& e) {
@@ -86,7 +91,8 @@ Content read_content(const TraceReader& reader) {
   Digest summary;
   for (const ThreadInfo& thread : reader.threads()) summary.add(thread);
   const Ending& ending = reader.ending();
-  summary.add(ending.kind), summary.add(ending.value), summary.add(ending.seq), summary.add(ending.pc);
+  summary.add(ending.kind), summary.add(ending.value), summary.add(ending.seq),
+      summary.add(ending.pc);
   summary.word(ending.thread.value_or(ThreadId(0xFFFFFFFF)).value);
   content.summary = summary.value();
   return content;

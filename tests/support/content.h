@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace says, boiled down so that two readings can be compared: one digest for the static tables, and one for each chunk.
+// What a trace says, boiled down so that two readings can be compared: one digest for the static
+// tables, and one for each chunk.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,13 @@ Block machine_block() {
   for (int i = 0; i < 14; ++i) block.code.push_back(static_cast<std::uint8_t>(0x40 + i));
   Slot load;
   load.size = 8;
-  Slot store{.instruction = 1, .size = 4, .write = true, .atomic = true, .source = AddressSource::kSlot, .base = 0, .offset = 8};
+  Slot store{.instruction = 1,
+             .size = 4,
+             .write = true,
+             .atomic = true,
+             .source = AddressSource::kSlot,
+             .base = 0,
+             .offset = 8};
   Slot range{.instruction = 2};
   Slot maybe{.instruction = 3, .size = 2, .optional = true};
   Slot fixed{.instruction = 3, .size = 1, .source = AddressSource::kConstant, .offset = 0x404040};
@@ -58,15 +64,21 @@ void write_small_trace(const std::string& path, bool finished) {
   BlockId machine = writer.add(machine_block());
   Block abstract;
   abstract.statements = {parent, child};
-  abstract.slots = {Slot{.size = 4, .role = Role::kCondition}, Slot{.instruction = 1, .size = 4, .write = true}};
+  abstract.slots = {Slot{.size = 4, .role = Role::kCondition},
+                    Slot{.instruction = 1, .size = 4, .write = true}};
   BlockId statements = writer.add(abstract);
 
   const ThreadId main(1);
   const ThreadId worker(2);
-  writer.event(main, ThreadStart{.parent = main, .os_tid = 77, .stack_low = Addr(0x7000), .stack_size = 4096, .name = "main"});
+  writer.event(main, ThreadStart{.parent = main,
+                                 .os_tid = 77,
+                                 .stack_low = Addr(0x7000),
+                                 .stack_size = 4096,
+                                 .name = "main"});
   for (std::uint64_t i = 0; i < 40; ++i) {
     writer.run(i % 8 < 5 ? main : worker);
-    const std::uint64_t logged[] = {0x5000 + 24 * i, 0x9000 + (i % 3) * 7, i % 5, i % 4 == 0 ? kAbsent.value : 0xA000};
+    const std::uint64_t logged[] = {0x5000 + 24 * i, 0x9000 + (i % 3) * 7, i % 5,
+                                    i % 4 == 0 ? kAbsent.value : 0xA000};
     const std::uint64_t values[] = {i * i, i, 0xBEEF, i & 1};
     writer.exec(machine, logged, values);
     if (i % 3 == 0) {
@@ -78,11 +90,15 @@ void write_small_trace(const std::string& path, bool finished) {
     if (i % 5 == 0) {
       const std::uint64_t where[] = {0x6000, 0x6004};
       writer.exec(statements, where, values);
-      writer.event(main, Sync{.op = SyncOp::kMutexLock, .object = Addr(0x404080), .caller = Pc(0x401003)});
+      writer.event(
+          main, Sync{.op = SyncOp::kMutexLock, .object = Addr(0x404080), .caller = Pc(0x401003)});
     }
-    if (i == 20) write_every_event(writer, worker, std::make_index_sequence<std::variant_size_v<EventBody>>{});
+    if (i == 20)
+      write_every_event(writer, worker, std::make_index_sequence<std::variant_size_v<EventBody>>{});
   }
-  writer.event(worker, Signal{.number = 11, .code = 1, .address = Addr(8), .pc = Pc(0x401003), .fatal = true});
+  writer.event(
+      worker,
+      Signal{.number = 11, .code = 1, .address = Addr(8), .pc = Pc(0x401003), .fatal = true});
   writer.event(worker, ProcessEnd{.kind = EndKind::kSignal, .value = 11});
   if (finished) {
     SVD_CHECK(writer.finish());
@@ -93,7 +109,9 @@ void write_small_trace(const std::string& path, bool finished) {
 
 std::string temp_path(const std::string& name) {
   static std::atomic<unsigned> next{0};
-  return (std::filesystem::temp_directory_path() / fmt::format("svd-test-{}-{}-{}", getpid(), next++, name)).string();
+  return (std::filesystem::temp_directory_path() /
+          fmt::format("svd-test-{}-{}-{}", getpid(), next++, name))
+      .string();
 }
 
 std::string read_file(const std::string& path) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace of a few kilobytes that has every kind of chunk, column and event: what damage tests and fuzzers start from.
+// A trace of a few kilobytes that has every kind of chunk, column and event: what damage tests and
+// fuzzers start from.
 #pragma once
 
 #include <string>

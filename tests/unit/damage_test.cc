@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A damaged file is either refused, or read with every difference announced: what is shown of it is what was written, and what is not
-// shown is counted. Tried for every byte of a small trace that has every kind of chunk.
+// A damaged file is either refused, or read with every difference announced: what is shown of it is
+// what was written, and what is not shown is counted. Tried for every byte of a small trace that
+// has every kind of chunk.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -51,7 +52,8 @@ class Damage : public testing::TestWithParam<bool> {
     if (!reader) {
       EXPECT_FALSE(reader.error().what.empty());
       EXPECT_EQ(reader.error().file, path_);
-      EXPECT_TRUE(reader.error().kind == ErrorKind::kNotATrace || reader.error().kind == ErrorKind::kDamaged);
+      EXPECT_TRUE(reader.error().kind == ErrorKind::kNotATrace ||
+                  reader.error().kind == ErrorKind::kDamaged);
       return "refused";
     }
     Content content = read_content(*reader);
@@ -62,7 +64,8 @@ class Damage : public testing::TestWithParam<bool> {
     for (const auto& [seq, digest] : content.chunks) {
       auto as_written = original_.chunks.find(seq);
       // A chunk whose definitions were lost is not readable; one that is must be what was written.
-      EXPECT_TRUE(as_written != original_.chunks.end() && as_written->second == digest) << "chunk at " << seq << " reads differently";
+      EXPECT_TRUE(as_written != original_.chunks.end() && as_written->second == digest)
+          << "chunk at " << seq << " reads differently";
     }
     return "partial, announced";
   }
@@ -92,7 +95,8 @@ TEST_P(Damage, FlippingAnyByteIsDetectedOrHarmless) {
 TEST_P(Damage, TruncationAnywhereIsDetected) {
   for (std::size_t size = 0; size < bytes_.size(); ++size) {
     std::string result = outcome(bytes_.substr(0, size));
-    // Cut exactly where a chunk ended, a file without an index is merely one that was written for less long.
+    // Cut exactly where a chunk ended, a file without an index is merely one that was written for
+    // less long.
     if (HasFailure()) FAIL() << "cut to " << size << " bytes";
     ASSERT_NE(result, "same, silent") << "cut to " << size << " bytes";
     if (size < 32) {
@@ -126,8 +130,9 @@ TEST_P(Damage, AMissingPieceLosesOnlyWhatWasInIt) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Damage, testing::Bool(),
-                         [](const auto& parameter) { return parameter.param ? std::string("Finished") : std::string("Unfinished"); });
+INSTANTIATE_TEST_SUITE_P(Files, Damage, testing::Bool(), [](const auto& parameter) {
+  return parameter.param ? std::string("Finished") : std::string("Unfinished");
+});
 
 }  // namespace
 }  // namespace svd::test

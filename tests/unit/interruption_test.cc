@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A writer that is killed, or whose disk is full: what it had flushed is in the file, and the reader says that the end is missing.
+// A writer that is killed, or whose disk is full: what it had flushed is in the file, and the
+// reader says that the end is missing.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

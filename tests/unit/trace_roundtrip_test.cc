@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What TraceWriter wrote, TraceReader reads: tables, executions, parts, accesses, values, events, in the same order.
+// What TraceWriter wrote, TraceReader reads: tables, executions, parts, accesses, values, events,
+// in the same order.
 
-#include <gtest/gtest.h>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -15,7 +16,8 @@ namespace svd {
 namespace {
 
 std::string temp_path(const char* name) {
-  return (std::filesystem::temp_directory_path() / fmt::format("svd-{}-{}.fb", name, getpid())).string();
+  return (std::filesystem::temp_directory_path() / fmt::format("svd-{}-{}.fb", name, getpid()))
+      .string();
 }
 
 Block load_store_block() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The record of a static block: unlike all others not made from a list of fields, because addresses and slots are coded as distances.
+// The record of a static block: unlike all others not made from a list of fields, because addresses
+// and slots are coded as distances.
 
 #include "chunk_columns.h"
 
@@ -20,8 +21,9 @@ void put_block(Bytes& out, const Block& block) {
   put_varint(out, block.slots.size());
   std::uint16_t last = 0;
   for (const Slot& slot : block.slots) {
-    out.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(slot.source) | static_cast<unsigned>(slot.role) << 2 |
-                                            (slot.write ? 16U : 0U) | (slot.atomic ? 32U : 0U) | (slot.optional ? 64U : 0U)));
+    out.push_back(static_cast<std::uint8_t>(
+        static_cast<unsigned>(slot.source) | static_cast<unsigned>(slot.role) << 2 |
+        (slot.write ? 16U : 0U) | (slot.atomic ? 32U : 0U) | (slot.optional ? 64U : 0U)));
     put_varint(out, static_cast<std::uint64_t>(slot.instruction - last));
     put_varint(out, slot.size);
     put_varint(out, slot.base);
@@ -47,7 +49,8 @@ bool get_block(ByteReader& in, Block& block) {
   block.code.assign(bytes.begin(), bytes.end());
   count = in.varint();
   if (count > kMaxBlockInstructions) return false;
-  for (std::uint64_t i = 0; i < count; ++i) block.statements.emplace_back(static_cast<std::uint32_t>(in.varint()));
+  for (std::uint64_t i = 0; i < count; ++i)
+    block.statements.emplace_back(static_cast<std::uint32_t>(in.varint()));
   count = in.varint();
   if (count > kMaxBlockSlots || count > in.left()) return false;
   std::uint64_t instruction = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Byte-level reading and writing of the record streams. Integers are LEB128 varints, signed ones zigzag first. The reader never reads
-// past its end: it returns zeros and remembers that it failed.
+// Byte-level reading and writing of the record streams. Integers are LEB128 varints, signed ones
+// zigzag first. The reader never reads past its end: it returns zeros and remembers that it failed.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ inline void put_bytes(Bytes& out, const void* data, std::size_t size) {
 
 class ByteReader {
  public:
-  explicit ByteReader(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  explicit ByteReader(std::span<const std::uint8_t> bytes)
+      : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
   std::uint64_t varint() {
     std::uint64_t value = 0;

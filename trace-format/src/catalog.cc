@@ -30,7 +30,8 @@ bool load_index(const InputFile& file, Catalog& catalog, std::vector<std::uint64
   Seq expected;
   for (flatbuffers::uoffset_t i = 0; i < entries.size(); ++i) {
     const fb::ChunkEntry* entry = entries.Get(i);
-    if (entry->offset() >= file.size() || entry->bytes() > file.size() - entry->offset()) return false;
+    if (entry->offset() >= file.size() || entry->bytes() > file.size() - entry->offset())
+      return false;
     if (!entry->is_data()) {
       definitions.push_back(entry->offset());
       continue;
@@ -38,9 +39,13 @@ bool load_index(const InputFile& file, Catalog& catalog, std::vector<std::uint64
     if (Seq(entry->first_seq()) < expected) return false;
     std::uint32_t end = i + 1 < entries.size() ? entries.Get(i + 1)->first_thread() : lists.size();
     if (entry->first_thread() > end || end > lists.size()) return false;
-    ChunkInfo info{entry->ordinal(), entry->offset(),   entry->bytes(),  Seq(entry->first_seq()), entry->steps(),
-                   entry->execs(),   entry->accesses(), entry->events(), entry->event_kinds(),    {}};
-    for (std::uint32_t t = entry->first_thread(); t < end; ++t) info.threads.emplace_back(lists.Get(t));
+    ChunkInfo info{entry->ordinal(),     entry->offset(),
+                   entry->bytes(),       Seq(entry->first_seq()),
+                   entry->steps(),       entry->execs(),
+                   entry->accesses(),    entry->events(),
+                   entry->event_kinds(), {}};
+    for (std::uint32_t t = entry->first_thread(); t < end; ++t)
+      info.threads.emplace_back(lists.Get(t));
     expected = info.end_seq();
     catalog.chunks.push_back(std::move(info));
   }
@@ -65,20 +70,31 @@ Status check_header(const InputFile& file, Catalog& catalog) {
     return Done{};
   }
   if (good) {
-    return Error{ErrorKind::kNotATrace, file.path(), {}, {},
-                 fmt::format("is a trace of format version {}.{}; this program reads version {}, use the svd that recorded it",
+    return Error{ErrorKind::kNotATrace,
+                 file.path(),
+                 {},
+                 {},
+                 fmt::format("is a trace of format version {}.{}; this program reads version {}, "
+                             "use the svd that recorded it",
                              header->major, header->minor, kMajorVersion)};
   }
   if (auto chunk = file.load_chunk(sizeof(FileHeader), 0); chunk) {
     catalog.trace_id = chunk->header.trace_id;
-    catalog.diagnostics.add("damaged-header", Severity::kNotice, 1,
-                            "the file header is damaged; the trace was recognised by its first chunk");
+    catalog.diagnostics.add(
+        "damaged-header", Severity::kNotice, 1,
+        "the file header is damaged; the trace was recognised by its first chunk");
     return Done{};
   }
   if (header && header->magic == kFileMagic) {
-    return Error{ErrorKind::kDamaged, file.path(), {}, 0, "the file header and the first chunk are damaged"};
+    return Error{
+        ErrorKind::kDamaged, file.path(), {}, 0, "the file header and the first chunk are damaged"};
   }
-  if (!header) return Error{ErrorKind::kNotATrace, file.path(), {}, {}, fmt::format("is too short ({} bytes) to be a trace", file.size())};
+  if (!header)
+    return Error{ErrorKind::kNotATrace,
+                 file.path(),
+                 {},
+                 {},
+                 fmt::format("is too short ({} bytes) to be a trace", file.size())};
   return Error{ErrorKind::kNotATrace, file.path(), {}, {}, "is not an svd trace"};
 }
 
@@ -89,13 +105,16 @@ ColumnSet<const fb::Column*> columns_of(const fb::Data& data) {
           data.lengths(), data.values(), data.event_records(), data.pages()};
 }
 
-Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInfo& info, const Columns& wanted, Chunk& out) {
+Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInfo& info,
+                   const Columns& wanted, Chunk& out) {
   // Kept between calls: a chunk's columns and the predictors' tables are megabytes.
   thread_local Bytes raw;
   thread_local ChunkDecoder decoder;
   auto chunk = file.load_chunk(info.offset, catalog.trace_id);
   if (!chunk) return chunk.error();
-  auto damaged = [&](std::string why) { return Error{ErrorKind::kDamaged, file.path(), info.ordinal, info.offset, std::move(why)}; };
+  auto damaged = [&](std::string why) {
+    return Error{ErrorKind::kDamaged, file.path(), info.ordinal, info.offset, std::move(why)};
+  };
   const fb::Data* data = chunk->body->body_as_Data();
   if (data == nullptr || data->first_seq() != info.first_seq.value || data->steps() != info.steps) {
     return damaged("the chunk is not the one that the index says");
@@ -105,11 +124,14 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
   auto packed = columns_of(*data);
   ColumnSet<std::size_t> starts{};
   std::vector<std::size_t*> slots;
-  ColumnSet<std::size_t>::each(starts, [&](std::string_view, std::size_t& start) { slots.push_back(&start); });
+  ColumnSet<std::size_t>::each(
+      starts, [&](std::string_view, std::size_t& start) { slots.push_back(&start); });
   std::size_t next = 0;
   ColumnSet<const fb::Column*>::each(packed, [&](std::string_view name, const fb::Column*& column) {
-    bool unwanted = (name == "values" && !wanted.values) || (name == "events" && !wanted.events) || name == "pages" ||
-                    ((name == "addresses" || name == "lengths") && !wanted.addresses && !wanted.values);
+    bool unwanted =
+        (name == "values" && !wanted.values) || (name == "events" && !wanted.events) ||
+        name == "pages" ||
+        ((name == "addresses" || name == "lengths") && !wanted.addresses && !wanted.values);
     std::size_t& start = *slots[next++];
     if (unwanted) return;
     auto unpacked = unpack_column(column, raw);
@@ -118,18 +140,25 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
   });
   if (!good) return damaged("a column does not decompress");
   auto view = [&](const fb::Column* column, std::size_t start) {
-    return std::span<const std::uint8_t>(raw.data() + start, column == nullptr ? 0 : column->raw_size());
+    return std::span<const std::uint8_t>(raw.data() + start,
+                                         column == nullptr ? 0 : column->raw_size());
   };
-  ColumnSet<std::span<const std::uint8_t>> columns{
-      view(packed.runs, starts.runs),           view(packed.shapes, starts.shapes),   view(packed.successors, starts.successors),
-      view(packed.addresses, starts.addresses), view(packed.lengths, starts.lengths), {},
-      {},                                       {}};
+  ColumnSet<std::span<const std::uint8_t>> columns{view(packed.runs, starts.runs),
+                                                   view(packed.shapes, starts.shapes),
+                                                   view(packed.successors, starts.successors),
+                                                   view(packed.addresses, starts.addresses),
+                                                   view(packed.lengths, starts.lengths),
+                                                   {},
+                                                   {},
+                                                   {}};
   bool has_values = catalog.tables.process.has_values;
   if (wanted.values && has_values) columns.values = view(packed.values, starts.values);
   if (wanted.events) columns.events = view(packed.events, starts.events);
-  ChunkCounts counts{info.first_seq, data->steps(),       data->execs(),     data->accesses(), data->ranges(),
-                     data->events(), data->event_kinds(), data->page_shift()};
-  if (auto problem = decoder.decode(counts, columns, catalog.tables.blocks, wanted, out); !problem.empty()) return damaged(problem);
+  ChunkCounts counts{info.first_seq, data->steps(),  data->execs(),       data->accesses(),
+                     data->ranges(), data->events(), data->event_kinds(), data->page_shift()};
+  if (auto problem = decoder.decode(counts, columns, catalog.tables.blocks, wanted, out);
+      !problem.empty())
+    return damaged(problem);
   return Done{};
 }
 
@@ -145,21 +174,29 @@ Result<Catalog> load_catalog(const InputFile& file) {
       auto chunk = file.load_chunk(offset, indexed.trace_id);
       Status loaded = !chunk ? Status(chunk.error())
                       : chunk->body->body_type() != fb::Body::Definitions
-                          ? Status(Error{ErrorKind::kDamaged, file.path(), {}, offset, "the index expects definitions here"})
+                          ? Status(Error{ErrorKind::kDamaged,
+                                         file.path(),
+                                         {},
+                                         offset,
+                                         "the index expects definitions here"})
                           : load_definitions(*chunk, file, offset, indexed.tables);
-      if (!loaded) indexed.diagnostics.add("damaged-chunk", Severity::kLoss, 1, loaded.error().describe());
+      if (!loaded)
+        indexed.diagnostics.add("damaged-chunk", Severity::kLoss, 1, loaded.error().describe());
     }
     return indexed;
   }
   if (auto walked = walk_chunks(file, catalog); !walked) return walked.error();
   if (file.being_written()) {
     catalog.diagnostics.add("still-written", Severity::kLoss, 1,
-                            "another process is still writing this file; what it had written when it was opened is shown");
+                            "another process is still writing this file; what it had written when "
+                            "it was opened is shown");
   } else if (catalog.finished) {
-    catalog.diagnostics.add("rebuilt-index", Severity::kNotice, 1, "the index is missing or damaged and was rebuilt from the chunks");
+    catalog.diagnostics.add("rebuilt-index", Severity::kNotice, 1,
+                            "the index is missing or damaged and was rebuilt from the chunks");
   } else {
-    catalog.diagnostics.add("missing-end", Severity::kLoss, 1,
-                            "the end is missing: the recorder or the machine stopped before the trace was finished");
+    catalog.diagnostics.add(
+        "missing-end", Severity::kLoss, 1,
+        "the end is missing: the recorder or the machine stopped before the trace was finished");
   }
   return catalog;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader knows once a file is open: the static tables, and where the chunks are. Taken from the index when the file has a good
-// one, else by walking the file chunk by chunk, past damage, which is counted.
+// What a reader knows once a file is open: the static tables, and where the chunks are. Taken from
+// the index when the file has a good one, else by walking the file chunk by chunk, past damage,
+// which is counted.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ struct Catalog {
 Result<Catalog> load_catalog(const InputFile& file);
 
 // Decodes the data chunk described by `info`.
-Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInfo& info, const Columns& wanted, Chunk& out);
+Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInfo& info,
+                   const Columns& wanted, Chunk& out);
 
 // The FlatBuffer's view of a data chunk's columns by the names that ColumnSet uses.
 ColumnSet<const fb::Column*> columns_of(const fb::Data& data);

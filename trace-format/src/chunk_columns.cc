@@ -30,7 +30,9 @@ bool get_runs(std::span<const std::uint8_t> column, std::uint32_t execs, std::ve
   while (in.left() > 0) {
     thread += unzigzag(in.varint());
     std::uint64_t count = in.varint();
-    if (in.failed() || thread > std::numeric_limits<std::uint32_t>::max() || count == 0 || count > execs - total) return false;
+    if (in.failed() || thread > std::numeric_limits<std::uint32_t>::max() || count == 0 ||
+        count > execs - total)
+      return false;
     Run run;
     run.thread = ThreadId(static_cast<std::uint32_t>(thread));
     run.first_exec = static_cast<std::uint32_t>(total);
@@ -47,7 +49,8 @@ void put_shapes(std::span<const Shape> shapes, Bytes& out) {
     bool whole = shape.part == Part::whole(*shape.block);
     put_varint(out, zigzag(std::uint64_t{shape.id.value} - last) << 1 | (whole ? 0 : 1));
     if (!whole) {
-      for (std::uint16_t field : {shape.part.first, shape.part.end, shape.part.first_slot, shape.part.end_slot}) {
+      for (std::uint16_t field :
+           {shape.part.first, shape.part.end, shape.part.first_slot, shape.part.end_slot}) {
         put_varint(out, field);
       }
     }
@@ -57,11 +60,13 @@ void put_shapes(std::span<const Shape> shapes, Bytes& out) {
 
 Shape make_shape(BlockId id, const Block& block, const Part& part) {
   Shape shape{id, &block, part, static_cast<std::uint32_t>(part.end_slot - part.first_slot), 0};
-  for (std::uint16_t i = part.first_slot; i < part.end_slot; ++i) shape.ranges += block.slots[i].is_range();
+  for (std::uint16_t i = part.first_slot; i < part.end_slot; ++i)
+    shape.ranges += block.slots[i].is_range();
   return shape;
 }
 
-std::string get_shapes(std::span<const std::uint8_t> column, std::span<const Block> blocks, std::vector<Shape>& out) {
+std::string get_shapes(std::span<const std::uint8_t> column, std::span<const Block> blocks,
+                       std::vector<Shape>& out) {
   ByteReader in(column);
   std::uint64_t id = 0;
   out.clear();
@@ -73,15 +78,17 @@ std::string get_shapes(std::span<const std::uint8_t> column, std::span<const Blo
       for (std::uint64_t& field : part) field = in.varint();
     }
     if (in.failed()) return "its table of shapes ends early";
-    if (id >= blocks.size() || blocks[id].size() == 0) return fmt::format("it executes block {}, whose definition is lost", id);
+    if (id >= blocks.size() || blocks[id].size() == 0)
+      return fmt::format("it executes block {}, whose definition is lost", id);
     const Block& block = blocks[id];
     Part range = Part::whole(block);
     if (head & 1) {
-      if (part[0] >= part[1] || part[1] > block.size() || part[2] > part[3] || part[3] > block.slots.size()) {
+      if (part[0] >= part[1] || part[1] > block.size() || part[2] > part[3] ||
+          part[3] > block.slots.size()) {
         return fmt::format("it executes a part of block {} that does not exist", id);
       }
-      range = Part{static_cast<std::uint16_t>(part[0]), static_cast<std::uint16_t>(part[1]), static_cast<std::uint16_t>(part[2]),
-                   static_cast<std::uint16_t>(part[3])};
+      range = Part{static_cast<std::uint16_t>(part[0]), static_cast<std::uint16_t>(part[1]),
+                   static_cast<std::uint16_t>(part[2]), static_cast<std::uint16_t>(part[3])};
       for (std::size_t i = part[2]; i < part[3]; ++i) {
         if (block.slots[i].instruction < part[0] || block.slots[i].instruction >= part[1]) {
           return fmt::format("it executes accesses of block {} outside their instructions", id);
@@ -109,7 +116,8 @@ constexpr auto make_decoders(std::index_sequence<I...>) {
   return std::array<Decoder, sizeof...(I)>{
       [](ByteReader& in, EventBody& out) { return get_record(in, out.emplace<I>()); }...};
 }
-constexpr auto kDecoders = make_decoders(std::make_index_sequence<std::variant_size_v<EventBody>>{});
+constexpr auto kDecoders =
+    make_decoders(std::make_index_sequence<std::variant_size_v<EventBody>>{});
 
 // An event that only a newer version knows: said, not dropped.
 bool get_unknown(ByteReader& in, EventBody& out) {
@@ -120,7 +128,8 @@ bool get_unknown(ByteReader& in, EventBody& out) {
 
 }  // namespace
 
-std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts, Chunk& out) {
+std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts,
+                       Chunk& out) {
   out.event_bytes.assign(column.begin(), column.end());
   ByteReader in(out.event_bytes);
   std::uint64_t exec = 0;
@@ -132,8 +141,10 @@ std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& 
     std::uint64_t thread = in.varint();
     std::uint64_t kind = in.varint();
     Event& event = out.events.emplace_back();
-    bool good = kind < kDecoders.size() ? kDecoders[kind](in, event.body) : get_unknown(in, event.body);
-    if (!good || in.failed() || exec > counts.execs || thread > std::numeric_limits<std::uint32_t>::max()) {
+    bool good =
+        kind < kDecoders.size() ? kDecoders[kind](in, event.body) : get_unknown(in, event.body);
+    if (!good || in.failed() || exec > counts.execs ||
+        thread > std::numeric_limits<std::uint32_t>::max()) {
       return fmt::format("its event {} is malformed", i);
     }
     // Skip whole runs, then single executions.
@@ -179,7 +190,8 @@ void put_pages(std::vector<PageSpan> spans, Bytes& out, std::uint8_t& shift) {
   }
 }
 
-bool pages_contain(std::span<const std::uint8_t> column, std::uint8_t shift, Addr address, std::uint64_t size) {
+bool pages_contain(std::span<const std::uint8_t> column, std::uint8_t shift, Addr address,
+                   std::uint64_t size) {
   if (size == 0 || shift >= 64) return false;
   std::uint64_t wanted_first = address.value >> shift;
   std::uint64_t last_byte = address.value + (size - 1);

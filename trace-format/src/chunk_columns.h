@@ -27,15 +27,18 @@ struct ChunkCounts {
   std::uint8_t page_shift = 0;
 };
 
-// One member per column; B is Bytes when written, a view (followed by kMissPadding zeros) when read.
+// One member per column; B is Bytes when written, a view (followed by kMissPadding zeros) when
+// read.
 template <class B>
 struct ColumnSet {
   B runs, shapes, successors, addresses, lengths, values, events, pages;
 
   // Calls f(name, column) for each, in the order of the file.
   static void each(auto& set, auto&& f) {
-    f("runs", set.runs), f("shapes", set.shapes), f("successors", set.successors), f("addresses", set.addresses);
-    f("lengths", set.lengths), f("values", set.values), f("events", set.events), f("pages", set.pages);
+    f("runs", set.runs), f("shapes", set.shapes), f("successors", set.successors),
+        f("addresses", set.addresses);
+    f("lengths", set.lengths), f("values", set.values), f("events", set.events),
+        f("pages", set.pages);
   }
 };
 
@@ -45,11 +48,13 @@ bool get_runs(std::span<const std::uint8_t> column, std::uint32_t execs, std::ve
 
 void put_shapes(std::span<const Shape> shapes, Bytes& out);
 // Empty, or what is wrong.
-std::string get_shapes(std::span<const std::uint8_t> column, std::span<const Block> blocks, std::vector<Shape>& out);
+std::string get_shapes(std::span<const std::uint8_t> column, std::span<const Block> blocks,
+                       std::vector<Shape>& out);
 Shape make_shape(BlockId id, const Block& block, const Part& part);
 
-// For each event: how many executions lie between it and the one before, its thread, its kind, its record. Decoding copies the column
-// to out.event_bytes, which strings then point into; executions must have been decoded before.
+// For each event: how many executions lie between it and the one before, its thread, its kind, its
+// record. Decoding copies the column to out.event_bytes, which strings then point into; executions
+// must have been decoded before.
 void put_event(Bytes& out, std::uint32_t execs_since_last, ThreadId thread, const EventBody& body);
 std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts, Chunk& out);
 
@@ -57,10 +62,11 @@ std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& 
 struct PageSpan {
   std::uint64_t first, last;
 };
-// Ascending, disjoint spans, each as its distance from the end of the one before and its length - 1. `spans` are of 4 KiB pages in any order;
-// where they are very many, larger pages are taken.
+// Ascending, disjoint spans, each as its distance from the end of the one before and its length
+// - 1. `spans` are of 4 KiB pages in any order; where they are very many, larger pages are taken.
 void put_pages(std::vector<PageSpan> spans, Bytes& out, std::uint8_t& shift);
-bool pages_contain(std::span<const std::uint8_t> column, std::uint8_t shift, Addr address, std::uint64_t size);
+bool pages_contain(std::span<const std::uint8_t> column, std::uint8_t shift, Addr address,
+                   std::uint64_t size);
 
 void put_block(Bytes& out, const Block& block);
 bool get_block(ByteReader& in, Block& block);

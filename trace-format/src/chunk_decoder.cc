@@ -85,7 +85,8 @@ bool ChunkDecoder::decode_values(MissDecoder coder, Chunk& out) {
     const SlotOp* op = ops_.data() + span.first;
     for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
       bool none = op->value_bytes == 0 || address[i] == kAbsent.value;
-      value[i] = none ? 0 : code_value(coder, cache_, *op, predictors[op->predictor], address[i], 0);
+      value[i] =
+          none ? 0 : code_value(coder, cache_, *op, predictors[op->predictor], address[i], 0);
     }
     address += span.count;
     value += span.count;
@@ -95,7 +96,8 @@ bool ChunkDecoder::decode_values(MissDecoder coder, Chunk& out) {
 
 namespace {
 
-// Fills in the runs' first seq, access and range. Returns the totals in `counts`' terms, or false on more than was promised.
+// Fills in the runs' first seq, access and range. Returns the totals in `counts`' terms, or false
+// on more than was promised.
 bool place_runs(const ChunkCounts& counts, Chunk& chunk) {
   std::uint64_t steps = 0;
   std::uint64_t accesses = 0;
@@ -116,10 +118,12 @@ bool place_runs(const ChunkCounts& counts, Chunk& chunk) {
 }
 }  // namespace
 
-std::string ChunkDecoder::decode(const ChunkCounts& counts, const ColumnSet<std::span<const std::uint8_t>>& columns,
-                               std::span<const Block> blocks, const Columns& wanted, Chunk& out) {
-  if (counts.steps > kMaxChunkSteps + kMaxBlockInstructions || counts.accesses > kMaxChunkSteps + kMaxBlockSlots ||
-      counts.execs > counts.steps || counts.ranges > counts.accesses) {
+std::string ChunkDecoder::decode(const ChunkCounts& counts,
+                                 const ColumnSet<std::span<const std::uint8_t>>& columns,
+                                 std::span<const Block> blocks, const Columns& wanted, Chunk& out) {
+  if (counts.steps > kMaxChunkSteps + kMaxBlockInstructions ||
+      counts.accesses > kMaxChunkSteps + kMaxBlockSlots || counts.execs > counts.steps ||
+      counts.ranges > counts.accesses) {
     return "it claims more than a chunk can hold";
   }
   out.first_seq = counts.first_seq;
@@ -129,9 +133,11 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts, const ColumnSet<std:
   out.lengths.clear();
   out.values.clear();
   if (!get_runs(columns.runs, counts.execs, out.runs)) return "its thread runs do not add up";
-  if (auto problem = get_shapes(columns.shapes, blocks, out.shapes); !problem.empty()) return problem;
+  if (auto problem = get_shapes(columns.shapes, blocks, out.shapes); !problem.empty())
+    return problem;
   out.execs.resize(counts.execs);
-  if (!decode_successors(MissDecoder(columns.successors), out)) return "its executions name shapes that do not exist";
+  if (!decode_successors(MissDecoder(columns.successors), out))
+    return "its executions name shapes that do not exist";
   if (!place_runs(counts, out)) return "its executions do not add up";
 
   out.has_addresses = wanted.addresses || wanted.values;
@@ -140,7 +146,8 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts, const ColumnSet<std:
     prepare(out.shapes, blocks.size());
     out.addresses.resize(counts.accesses);
     out.lengths.resize(counts.ranges);
-    if (!decode_addresses(MissDecoder(columns.addresses), MissDecoder(columns.lengths), out)) return "its addresses do not add up";
+    if (!decode_addresses(MissDecoder(columns.addresses), MissDecoder(columns.lengths), out))
+      return "its addresses do not add up";
   }
   if (wanted.values && columns.values.data() != nullptr) {
     out.values.resize(counts.accesses);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a chunk's columns to flat arrays, pass by pass over all executions; passes that are not wanted are not run. The counterpart of
-// ChunkEncoder.
+// From a chunk's columns to flat arrays, pass by pass over all executions; passes that are not
+// wanted are not run. The counterpart of ChunkEncoder.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace svd {
 class ChunkDecoder {
  public:
   // Empty when `out` is good, else what is wrong with the columns.
-  std::string decode(const ChunkCounts& counts, const ColumnSet<std::span<const std::uint8_t>>& columns,
+  std::string decode(const ChunkCounts& counts,
+                     const ColumnSet<std::span<const std::uint8_t>>& columns,
                      std::span<const Block> blocks, const Columns& wanted, Chunk& out);
 
  private:
@@ -35,7 +36,7 @@ class ChunkDecoder {
   SuccessorPredictor successors_;
   ValueCache cache_;
   std::unordered_map<std::uint32_t, std::uint32_t> histories_;  // by thread
-  std::vector<std::uint32_t> first_predictor_;                  // by block, plus 1; 0: not in this chunk
+  std::vector<std::uint32_t> first_predictor_;  // by block, plus 1; 0: not in this chunk
   std::vector<std::uint32_t> used_blocks_;
 };
 

@@ -12,10 +12,10 @@ namespace svd {
 namespace {
 
 // What one thing adds to the columns at worst.
-constexpr std::uint64_t kExecBytes = 5;     // token, shape
-constexpr std::uint64_t kStreamBytes = 9;   // token, residual
-constexpr std::uint64_t kRunBytes = 10;     // two varints
-constexpr std::uint64_t kShapeBytes = 17;   // five varints
+constexpr std::uint64_t kExecBytes = 5;    // token, shape
+constexpr std::uint64_t kStreamBytes = 9;  // token, residual
+constexpr std::uint64_t kRunBytes = 10;    // two varints
+constexpr std::uint64_t kShapeBytes = 17;  // five varints
 
 std::uint64_t mask_of(unsigned bytes) { return ~std::uint64_t{0} >> (64 - 8 * bytes); }
 
@@ -71,7 +71,8 @@ void ChunkEncoder::close_run() {
   histories_[thread_.value] = history_;
 }
 
-void ChunkEncoder::exec(std::uint32_t shape, const std::uint64_t* logged, const std::uint64_t* values) {
+void ChunkEncoder::exec(std::uint32_t shape, const std::uint64_t* logged,
+                        const std::uint64_t* values) {
   if (runs_.empty() || runs_.back().exec_count != 0) {
     Run run;
     run.thread = thread_;
@@ -113,7 +114,8 @@ void ChunkEncoder::exec(std::uint32_t shape, const std::uint64_t* logged, const 
     if (address[i] == kAbsent.value) continue;
     touch(pages_[op->predictor], address[i], size);
     if (has_values_ && op->value_bytes != 0) {
-      code_value(value_stream_, cache_, *op, values_[op->predictor], address[i], *value & mask_of(op->value_bytes));
+      code_value(value_stream_, cache_, *op, values_[op->predictor], address[i],
+                 *value & mask_of(op->value_bytes));
     }
   }
   worst_bytes_ += kExecBytes + 2 * kStreamBytes * span.count;
@@ -126,7 +128,8 @@ void ChunkEncoder::exec(std::uint32_t shape, const std::uint64_t* logged, const 
 void ChunkEncoder::touch(std::uint64_t& last_page, std::uint64_t address, std::uint64_t size) {
   std::uint64_t first = address >> 12;
   std::uint64_t last = (address + size - 1) >> 12;
-  if (first == last_page && first == last) [[likely]] return;
+  if (first == last_page && first == last) [[likely]]
+    return;
   if (size == 0) return;
   last_page = last;
   std::uint64_t& recent = recent_pages_[first % kRecentPages];

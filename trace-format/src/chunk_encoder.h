@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chunk that a writer is filling: executions and events go straight into columns, nothing is kept in between. The counterpart of
-// ChunkDecoder; what both must do alike is in slot_ops.h and predict.h. This is the recorder's hot path: the program that is being
-// recorded waits for it.
+// The chunk that a writer is filling: executions and events go straight into columns, nothing is
+// kept in between. The counterpart of ChunkDecoder; what both must do alike is in slot_ops.h and
+// predict.h. This is the recorder's hot path: the program that is being recorded waits for it.
 #pragma once
 
 #include <array>

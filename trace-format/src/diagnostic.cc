@@ -7,8 +7,10 @@
 
 namespace svd {
 
-void Diagnostics::add(std::string_view name, Severity severity, std::uint64_t count, std::string text) {
-  auto known = std::find_if(list_.begin(), list_.end(), [&](const Diagnostic& d) { return d.name == name; });
+void Diagnostics::add(std::string_view name, Severity severity, std::uint64_t count,
+                      std::string text) {
+  auto known =
+      std::find_if(list_.begin(), list_.end(), [&](const Diagnostic& d) { return d.name == name; });
   if (known != list_.end()) {
     known->count += count;
   } else {
@@ -17,7 +19,8 @@ void Diagnostics::add(std::string_view name, Severity severity, std::uint64_t co
 }
 
 bool Diagnostics::any_loss() const {
-  return std::any_of(list_.begin(), list_.end(), [](const Diagnostic& d) { return d.severity >= Severity::kLoss; });
+  return std::any_of(list_.begin(), list_.end(),
+                     [](const Diagnostic& d) { return d.severity >= Severity::kLoss; });
 }
 
 }  // namespace svd

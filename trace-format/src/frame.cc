@@ -17,17 +17,21 @@ constexpr std::size_t kMaxLz4Ratio = 256;
 
 }  // namespace
 
-std::uint64_t checksum_of(const FileHeader& header) { return XXH3_64bits(&header, sizeof header - sizeof header.checksum); }
+std::uint64_t checksum_of(const FileHeader& header) {
+  return XXH3_64bits(&header, sizeof header - sizeof header.checksum);
+}
 
 std::uint64_t checksum_of(const ChunkHeader& header, const std::uint8_t* body) {
-  return XXH3_64bits_withSeed(body, header.size, XXH3_64bits(&header, sizeof header - sizeof header.checksum));
+  return XXH3_64bits_withSeed(body, header.size,
+                              XXH3_64bits(&header, sizeof header - sizeof header.checksum));
 }
 
 std::uint64_t checksum_of(const Trailer& trailer) {
   return XXH3_64bits(&trailer, offsetof(Trailer, checksum));
 }
 
-Bytes frame_chunk(const flatbuffers::FlatBufferBuilder& builder, std::uint64_t trace_id, std::uint32_t ordinal, fb::Body kind) {
+Bytes frame_chunk(const flatbuffers::FlatBufferBuilder& builder, std::uint64_t trace_id,
+                  std::uint32_t ordinal, fb::Body kind) {
   std::size_t padded = (builder.GetSize() + 7) / 8 * 8;
   SVD_CHECK(sizeof(ChunkHeader) + padded <= kMaxChunkBytes);
   ChunkHeader header;
@@ -42,16 +46,19 @@ Bytes frame_chunk(const flatbuffers::FlatBufferBuilder& builder, std::uint64_t t
   return chunk;
 }
 
-flatbuffers::Offset<fb::Column> pack_column(flatbuffers::FlatBufferBuilder& builder, const Bytes& raw, Bytes& scratch) {
+flatbuffers::Offset<fb::Column> pack_column(flatbuffers::FlatBufferBuilder& builder,
+                                            const Bytes& raw, Bytes& scratch) {
   if (raw.empty()) return 0;
   SVD_CHECK(raw.size() <= kMaxColumnBytes);
   scratch.resize(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw.size()))));
-  int packed = LZ4_compress_default(reinterpret_cast<const char*>(raw.data()), reinterpret_cast<char*>(scratch.data()),
+  int packed = LZ4_compress_default(reinterpret_cast<const char*>(raw.data()),
+                                    reinterpret_cast<char*>(scratch.data()),
                                     static_cast<int>(raw.size()), static_cast<int>(scratch.size()));
   bool smaller = packed > 0 && static_cast<std::size_t>(packed) < raw.size();
   auto data = smaller ? builder.CreateVector(scratch.data(), static_cast<std::size_t>(packed))
                       : builder.CreateVector(raw.data(), raw.size());
-  return fb::CreateColumn(builder, smaller ? fb::Codec::Lz4 : fb::Codec::Raw, static_cast<std::uint32_t>(raw.size()), data);
+  return fb::CreateColumn(builder, smaller ? fb::Codec::Lz4 : fb::Codec::Raw,
+                          static_cast<std::uint32_t>(raw.size()), data);
 }
 
 std::optional<std::size_t> unpack_column(const fb::Column* column, Bytes& out) {
@@ -70,7 +77,8 @@ std::optional<std::size_t> unpack_column(const fb::Column* column, Bytes& out) {
     return start;
   }
   if (column->codec() != fb::Codec::Lz4) return std::nullopt;
-  int unpacked = LZ4_decompress_safe(reinterpret_cast<const char*>(data->data()), reinterpret_cast<char*>(out.data() + start),
+  int unpacked = LZ4_decompress_safe(reinterpret_cast<const char*>(data->data()),
+                                     reinterpret_cast<char*>(out.data() + start),
                                      static_cast<int>(data->size()), static_cast<int>(raw));
   if (unpacked < 0 || static_cast<std::size_t>(unpacked) != raw) return std::nullopt;
   return start;

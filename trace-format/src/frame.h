@@ -5,8 +5,8 @@
 //   file    = FileHeader, chunk…, [index chunk, Trailer]
 //   chunk   = ChunkHeader, size-prefixed FlatBuffer (schema/trace.fbs), zeros up to a multiple of 8
 //
-// Every header carries the trace's random id and every checksum covers its header too, so that a chunk is known for what it is without
-// any other part of the file. All integers are little endian.
+// Every header carries the trace's random id and every checksum covers its header too, so that a
+// chunk is known for what it is without any other part of the file. All integers are little endian.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@
 namespace svd {
 
 inline constexpr std::uint16_t kMajorVersion = 1;  // another one cannot be read
-inline constexpr std::uint16_t kMinorVersion = 0;  // a higher one has fields and event kinds that we skip
+inline constexpr std::uint16_t kMinorVersion =
+    0;  // a higher one has fields and event kinds that we skip
 
 inline constexpr std::array<char, 8> kFileMagic = {'S', 'V', 'D', 'T', 'R', 'A', 'C', 'E'};
 inline constexpr std::array<char, 8> kTrailerMagic = {'S', 'V', 'D', 'I', 'N', 'D', 'E', 'X'};
@@ -60,16 +61,19 @@ std::uint64_t checksum_of(const ChunkHeader& header, const std::uint8_t* body);
 std::uint64_t checksum_of(const Trailer& trailer);
 
 // Header, body and padding of a finished builder (FinishSizePrefixed), ready to be written.
-Bytes frame_chunk(const flatbuffers::FlatBufferBuilder& builder, std::uint64_t trace_id, std::uint32_t ordinal, fb::Body kind);
+Bytes frame_chunk(const flatbuffers::FlatBufferBuilder& builder, std::uint64_t trace_id,
+                  std::uint32_t ordinal, fb::Body kind);
 
 // A column, compressed if that makes it smaller. Empty columns are not stored: offset 0.
-flatbuffers::Offset<fb::Column> pack_column(flatbuffers::FlatBufferBuilder& builder, const Bytes& raw, Bytes& scratch);
+flatbuffers::Offset<fb::Column> pack_column(flatbuffers::FlatBufferBuilder& builder,
+                                            const Bytes& raw, Bytes& scratch);
 
-// Appends the column's bytes and kMissPadding zeros to `out` and returns where they start; null and empty columns are empty. Nothing
-// when the column is not what a writer produces.
+// Appends the column's bytes and kMissPadding zeros to `out` and returns where they start; null and
+// empty columns are empty. Nothing when the column is not what a writer produces.
 std::optional<std::size_t> unpack_column(const fb::Column* column, Bytes& out);
 
-// The checked FlatBuffer in a chunk body: null unless the verifier accepts it and it is of the kind that the header says.
+// The checked FlatBuffer in a chunk body: null unless the verifier accepts it and it is of the kind
+// that the header says.
 const fb::ChunkBody* chunk_body(std::span<const std::uint8_t> body, std::uint32_t kind);
 
 }  // namespace svd

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace file opened for reading, and its chunks, mapped one at a time so that memory stays bounded by what is held. Thread-safe.
-// A file that shrinks while it is mapped raises SIGBUS; the commands turn that into a sentence.
+// A trace file opened for reading, and its chunks, mapped one at a time so that memory stays
+// bounded by what is held. Thread-safe. A file that shrinks while it is mapped raises SIGBUS; the
+// commands turn that into a sentence.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace svd {
 class FileMapping {
  public:
   FileMapping() = default;
-  FileMapping(void* base, std::size_t mapped, std::size_t skip) : base_(base), mapped_(mapped), skip_(skip) {}
+  FileMapping(void* base, std::size_t mapped, std::size_t skip)
+      : base_(base), mapped_(mapped), skip_(skip) {}
   FileMapping(FileMapping&& other) noexcept;
   FileMapping& operator=(FileMapping&& other) noexcept;
   ~FileMapping();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of enumerators, in the order of their values: what a person reads in dumps and writes in textual traces.
+// The names of enumerators, in the order of their values: what a person reads in dumps and writes
+// in textual traces.
 
 #include "svd/trace/diagnostic.h"
 #include "svd/trace/event.h"
@@ -17,18 +18,25 @@ std::span<const string_view> names(Phase) {
 
 std::span<const string_view> names(SyncOp) {
   static constexpr string_view kTable[] = {
-      "mutex-init",       "mutex-destroy",      "mutex-lock",       "mutex-trylock",   "mutex-timedlock", "mutex-unlock",
-      "rwlock-rdlock",    "rwlock-tryrdlock",   "rwlock-timedrdlock", "rwlock-wrlock", "rwlock-trywrlock",
-      "rwlock-timedwrlock", "rwlock-unlock",    "spin-lock",        "spin-trylock",    "spin-unlock",     "cond-wait",
-      "cond-timedwait",   "cond-signal",        "cond-broadcast",   "sem-wait",        "sem-trywait",     "sem-timedwait",
-      "sem-post",         "barrier-init",       "barrier-wait",     "once",            "futex-wait",      "futex-wake",
-      "mutex-consistent", "rwlock-init",        "rwlock-destroy",   "spin-init",       "spin-destroy",    "cond-init",       "cond-destroy",
-      "sem-init",         "sem-destroy",        "barrier-destroy"};
+      "mutex-init",    "mutex-destroy",    "mutex-lock",
+      "mutex-trylock", "mutex-timedlock",  "mutex-unlock",
+      "rwlock-rdlock", "rwlock-tryrdlock", "rwlock-timedrdlock",
+      "rwlock-wrlock", "rwlock-trywrlock", "rwlock-timedwrlock",
+      "rwlock-unlock", "spin-lock",        "spin-trylock",
+      "spin-unlock",   "cond-wait",        "cond-timedwait",
+      "cond-signal",   "cond-broadcast",   "sem-wait",
+      "sem-trywait",   "sem-timedwait",    "sem-post",
+      "barrier-init",  "barrier-wait",     "once",
+      "futex-wait",    "futex-wake",       "mutex-consistent",
+      "rwlock-init",   "rwlock-destroy",   "spin-init",
+      "spin-destroy",  "cond-init",        "cond-destroy",
+      "sem-init",      "sem-destroy",      "barrier-destroy"};
   return kTable;
 }
 
 std::span<const string_view> names(AllocFn) {
-  static constexpr string_view kTable[] = {"malloc", "calloc", "realloc", "aligned", "new", "new[]", "free", "delete", "delete[]"};
+  static constexpr string_view kTable[] = {"malloc", "calloc", "realloc", "aligned", "new",
+                                           "new[]",  "free",   "delete",  "delete[]"};
   return kTable;
 }
 

@@ -16,14 +16,18 @@ namespace svd {
 
 namespace {
 
-Error refuse(const std::string& path, std::string why) { return Error{ErrorKind::kIo, path, {}, {}, std::move(why)}; }
+Error refuse(const std::string& path, std::string why) {
+  return Error{ErrorKind::kIo, path, {}, {}, std::move(why)};
+}
 
 // Makes room at `path`, or says why that cannot be.
 Status clear_place(const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) return Done{};
   if (S_ISCHR(status.st_mode)) return Done{};
-  if (S_ISLNK(status.st_mode)) return refuse(path, "is a symbolic link; traces are not written through links, name the file itself");
+  if (S_ISLNK(status.st_mode))
+    return refuse(path,
+                  "is a symbolic link; traces are not written through links, name the file itself");
   if (S_ISDIR(status.st_mode)) return refuse(path, "is a directory");
   if (!S_ISREG(status.st_mode)) return refuse(path, "is not a regular file");
   int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -32,7 +36,8 @@ Status clear_place(const std::string& path) {
     ::close(fd);
     if (locked) return refuse(path, "is being written by another process");
   }
-  if (unlink(path.c_str()) != 0) return refuse(path, fmt::format("cannot be replaced: {}", std::strerror(errno)));
+  if (unlink(path.c_str()) != 0)
+    return refuse(path, fmt::format("cannot be replaced: {}", std::strerror(errno)));
   return Done{};
 }
 
@@ -43,7 +48,8 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   if (auto cleared = clear_place(path); !cleared) return cleared.error();
   struct stat status {};
   bool device = stat(path.c_str(), &status) == 0;
-  int fd = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL), 0600);
+  int fd =
+      open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL), 0600);
   if (fd < 0) return refuse(path, fmt::format("cannot be created: {}", std::strerror(errno)));
   if (!device && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(fd);
@@ -61,7 +67,11 @@ OutputFile::~OutputFile() {
 
 Error OutputFile::error(const char* doing, int code) const {
   std::string advice = code == ENOSPC ? "; free some space, or write to another disk with -o" : "";
-  return Error{ErrorKind::kIo, path_, {}, size_, fmt::format("{}: {}{}", doing, std::strerror(code), advice)};
+  return Error{ErrorKind::kIo,
+               path_,
+               {},
+               size_,
+               fmt::format("{}: {}{}", doing, std::strerror(code), advice)};
 }
 
 Status OutputFile::append(std::span<const std::uint8_t> bytes) {

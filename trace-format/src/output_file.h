@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file that a TraceWriter appends to. Mode 0600, never through a symlink, exclusively locked while open so that readers can tell that
-// it still grows. After a failed write the file is cut back to its last whole append.
+// The file that a TraceWriter appends to. Mode 0600, never through a symlink, exclusively locked
+// while open so that readers can tell that it still grows. After a failed write the file is cut
+// back to its last whole append.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ namespace svd {
 
 class OutputFile {
  public:
-  // "-" is standard output. A regular file at `path` is replaced by a new one, so that whoever still reads the old one is not disturbed.
+  // "-" is standard output. A regular file at `path` is replaced by a new one, so that whoever
+  // still reads the old one is not disturbed.
   static Result<OutputFile> create(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) = delete;

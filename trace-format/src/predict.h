@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The predictors behind the columns, shared by encoder and decoder so that both always agree. A column stores only where its
-// predictor was wrong:
+// The predictors behind the columns, shared by encoder and decoder so that both always agree. A
+// column stores only where its predictor was wrong:
 //
-//   miss stream: for each miss a token byte, high nibble = hits since the last miss (15: a varint with the number follows), low
-//   nibble = bytes of the residual (0..8), then these bytes, little endian.
+//   miss stream: for each miss a token byte, high nibble = hits since the last miss (15: a varint
+//   with the number follows), low nibble = bytes of the residual (0..8), then these bytes, little
+//   endian.
 //
-// Tokens beat varints: a residual is one unaligned load and a mask. Hits cost nothing in the file and one counter in the decoder.
+// Tokens beat varints: a residual is one unaligned load and a mask. Hits cost nothing in the file
+// and one counter in the decoder.
 #pragma once
 
 #include <bit>
@@ -19,12 +21,13 @@
 
 namespace svd {
 
-// Bytes of one miss at most, rounded up: room that the encoder keeps, and zeros that must follow a stream in memory so that decoding
-// a token never needs a bounds check of its own.
+// Bytes of one miss at most, rounded up: room that the encoder keeps, and zeros that must follow a
+// stream in memory so that decoding a token never needs a bounds check of its own.
 inline constexpr std::size_t kMissPadding = 32;
 
-// Both coders have the same two calls, so that a pass over a column is written once: hit() says whether the prediction was right, and
-// after a miss, residual() passes on what was stored in its place. Passes work on a copy and return it: its members then live in registers.
+// Both coders have the same two calls, so that a pass over a column is written once: hit() says
+// whether the prediction was right, and after a miss, residual() passes on what was stored in its
+// place. Passes work on a copy and return it: its members then live in registers.
 class MissEncoder {
  public:
   explicit MissEncoder(Bytes& out) : out_(&out) {
@@ -71,7 +74,10 @@ class MissEncoder {
 class MissDecoder {
  public:
   // `stream` is followed by kMissPadding zero bytes.
-  explicit MissDecoder(std::span<const std::uint8_t> stream) : at_(stream.data()), end_(at_ + stream.size()) { next(); }
+  explicit MissDecoder(std::span<const std::uint8_t> stream)
+      : at_(stream.data()), end_(at_ + stream.size()) {
+    next();
+  }
 
   bool hit(bool /*only the encoder knows*/) {
     if (hits_ == 0) return false;
@@ -121,7 +127,8 @@ class MissDecoder {
   bool done_ = false;
 };
 
-// Last value plus stride; a stride is believed when it was seen twice, so that one outlier costs one miss.
+// Last value plus stride; a stride is believed when it was seen twice, so that one outlier costs
+// one miss.
 struct StridePredictor {
   std::uint64_t last = 0;
   std::uint64_t stride = 0;
@@ -151,12 +158,14 @@ class SuccessorPredictor {
   std::vector<std::uint32_t> table_;
 };
 
-// The bytes last seen at recently used addresses, in aligned words. Words share entries without knowing it: a wrong word is a wrong
-// prediction and no more.
+// The bytes last seen at recently used addresses, in aligned words. Words share entries without
+// knowing it: a wrong word is a wrong prediction and no more.
 class ValueCache {
  public:
   void reset() { table_.assign(kEntries, 0); }
-  std::uint64_t& word(std::uint64_t number) { return table_[(number * 0x9E3779B97F4A7C15U) >> (64 - kBits)]; }
+  std::uint64_t& word(std::uint64_t number) {
+    return table_[(number * 0x9E3779B97F4A7C15U) >> (64 - kBits)];
+  }
 
  private:
   static constexpr unsigned kBits = 15;

@@ -17,7 +17,8 @@ struct TraceReader::Impl {
 
 void add_lost_chunk(Diagnostics& diagnostics, const ChunkInfo& chunk, const Error& error) {
   diagnostics.add("damaged-chunk", Severity::kLoss, 1, error.describe());
-  diagnostics.add("lost-instructions", Severity::kLoss, chunk.steps, "instructions in damaged chunks are missing");
+  diagnostics.add("lost-instructions", Severity::kLoss, chunk.steps,
+                  "instructions in damaged chunks are missing");
 }
 
 Result<TraceReader> TraceReader::open(const std::string& path) {
@@ -39,7 +40,9 @@ const Process& TraceReader::process() const { return impl_->catalog.tables.proce
 std::span<const Module> TraceReader::modules() const { return impl_->catalog.tables.modules; }
 std::span<const Symbol> TraceReader::symbols() const { return impl_->catalog.tables.symbols; }
 std::span<const Stack> TraceReader::stacks() const { return impl_->catalog.tables.stacks; }
-std::span<const Statement> TraceReader::statements() const { return impl_->catalog.tables.statements; }
+std::span<const Statement> TraceReader::statements() const {
+  return impl_->catalog.tables.statements;
+}
 std::span<const Block> TraceReader::blocks() const { return impl_->catalog.tables.blocks; }
 std::span<const ChunkInfo> TraceReader::chunks() const { return impl_->catalog.chunks; }
 std::span<const ThreadInfo> TraceReader::threads() const { return impl_->catalog.threads; }
@@ -56,7 +59,8 @@ std::uint64_t TraceReader::steps() const {
 
 std::size_t TraceReader::chunk_at(Seq seq) const {
   auto list = chunks();
-  auto at = std::partition_point(list.begin(), list.end(), [&](const ChunkInfo& chunk) { return chunk.end_seq() < seq; });
+  auto at = std::partition_point(list.begin(), list.end(),
+                                 [&](const ChunkInfo& chunk) { return chunk.end_seq() < seq; });
   return static_cast<std::size_t>(at - list.begin());
 }
 
@@ -73,9 +77,11 @@ Result<bool> TraceReader::may_touch(std::size_t index, Addr address, std::uint64
   const fb::Data* data = chunk->body->body_as_Data();
   Bytes raw;
   if (data == nullptr || !unpack_column(data->pages(), raw)) {
-    return Error{ErrorKind::kDamaged, path(), info.ordinal, info.offset, "its table of pages is damaged"};
+    return Error{ErrorKind::kDamaged, path(), info.ordinal, info.offset,
+                 "its table of pages is damaged"};
   }
-  std::span<const std::uint8_t> column(raw.data(), data->pages() == nullptr ? 0 : data->pages()->raw_size());
+  std::span<const std::uint8_t> column(raw.data(),
+                                       data->pages() == nullptr ? 0 : data->pages()->raw_size());
   return pages_contain(column, data->page_shift(), address, size);
 }
 
@@ -100,13 +106,15 @@ std::vector<ColumnSize> TraceReader::column_sizes() const {
     if (!chunk || chunk->body->body_type() != fb::Body::Data) continue;
     auto packed = columns_of(*chunk->body->body_as_Data());
     std::size_t i = 0;
-    ColumnSet<const fb::Column*>::each(packed, [&](std::string_view name, const fb::Column* column) {
-      if (i == sizes.size()) sizes.push_back({std::string(name), 0, 0});
-      ColumnSize& size = sizes[i++];
-      if (column == nullptr) return;
-      size.raw += column->raw_size();
-      size.packed += column->data()->size();
-    });
+    ColumnSet<const fb::Column*>::each(packed,
+                                       [&](std::string_view name, const fb::Column* column) {
+                                         if (i == sizes.size())
+                                           sizes.push_back({std::string(name), 0, 0});
+                                         ColumnSize& size = sizes[i++];
+                                         if (column == nullptr) return;
+                                         size.raw += column->raw_size();
+                                         size.packed += column->data()->size();
+                                       });
   }
   return sizes;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The binary form of every struct that lists its fields(): a varint length, then the fields in order. A reader that knows more fields
-// than were written leaves the rest at their defaults; one that knows fewer skips the rest. That is what lets fields be added.
+// The binary form of every struct that lists its fields(): a varint length, then the fields in
+// order. A reader that knows more fields than were written leaves the rest at their defaults; one
+// that knows fewer skips the rest. That is what lets fields be added.
 //
 //   integers, ids, enums, bool   varint (zigzag when signed)
 //   strings, byte ranges         varint length, bytes
@@ -50,7 +51,8 @@ class FieldWriter {
       put_varint(out_, static_cast<std::uint64_t>(field));
     } else if constexpr (std::is_signed_v<T>) {
       put_varint(out_, zigzag(static_cast<std::uint64_t>(static_cast<std::int64_t>(field))));
-    } else if constexpr (std::convertible_to<T, std::string_view> || std::convertible_to<T, std::span<const std::uint8_t>>) {
+    } else if constexpr (std::convertible_to<T, std::string_view> ||
+                         std::convertible_to<T, std::span<const std::uint8_t>>) {
       put_varint(out_, field.size());
       put_bytes(out_, field.data(), field.size());
     } else if constexpr (requires { field.begin(); }) {

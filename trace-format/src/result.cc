@@ -15,13 +15,19 @@ std::string Error::describe() const {
     if (offset) place += fmt::format(":{}", *offset);
   } else {
     if (chunk) place += fmt::format("{}chunk {}", place.empty() ? "" : ": ", *chunk);
-    if (offset) place += fmt::format("{}{}offset {}", place.empty() ? "" : chunk ? " " : ": ", chunk ? "at " : "", *offset);
+    if (offset)
+      place += fmt::format("{}{}offset {}",
+                           place.empty() ? ""
+                           : chunk       ? " "
+                                         : ": ",
+                           chunk ? "at " : "", *offset);
   }
   return place.empty() ? what : place + ": " + what;
 }
 
 void check_failed(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "svd: internal error: %s does not hold (%s:%d); please report this\n", condition, file, line);
+  std::fprintf(stderr, "svd: internal error: %s does not hold (%s:%d); please report this\n",
+               condition, file, line);
   std::abort();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block's slots as encoder and decoder see them: how the address of each is predicted, and its value. Both sides run the same
-// code_stride and code_value over the same predictors in the same order, hence agree.
+// A block's slots as encoder and decoder see them: how the address of each is predicted, and its
+// value. Both sides run the same code_stride and code_value over the same predictors in the same
+// order, hence agree.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct OpSpan {
 };
 
 // Appends the operations of `shape`, whose block's predictors start at `first_predictor`.
-inline OpSpan append_ops(const Shape& shape, std::uint32_t first_predictor, std::vector<SlotOp>& ops) {
+inline OpSpan append_ops(const Shape& shape, std::uint32_t first_predictor,
+                         std::vector<SlotOp>& ops) {
   OpSpan span{static_cast<std::uint32_t>(ops.size()), shape.accesses};
   for (std::uint16_t i = shape.part.first_slot; i < shape.part.end_slot; ++i) {
     const Slot& slot = shape.block->slots[i];
@@ -74,12 +76,13 @@ inline std::uint64_t sign_extend(std::uint64_t value, unsigned unused) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
 }
 
-// A load is predicted to return what was last seen at its address; when it does, nothing has to be learned. A store, and what crosses
-// a word, is predicted as the slot's last value plus stride. A miss is coded as the signed distance to the slot's last value, so that
-// small changes stay small in any width. `actual` has no bits beyond op.value_bytes.
+// A load is predicted to return what was last seen at its address; when it does, nothing has to be
+// learned. A store, and what crosses a word, is predicted as the slot's last value plus stride. A
+// miss is coded as the signed distance to the slot's last value, so that small changes stay small
+// in any width. `actual` has no bits beyond op.value_bytes.
 template <class Coder>
-std::uint64_t code_value(Coder& coder, ValueCache& cache, const SlotOp& op, StridePredictor& predictor, std::uint64_t address,
-                         std::uint64_t actual) {
+std::uint64_t code_value(Coder& coder, ValueCache& cache, const SlotOp& op,
+                         StridePredictor& predictor, std::uint64_t address, std::uint64_t actual) {
   unsigned unused = 64U - 8U * op.value_bytes;
   std::uint64_t mask = ~std::uint64_t{0} >> unused;
   unsigned shift = 8 * (address & 7);

@@ -30,7 +30,8 @@ void RunSummary::on_event(ThreadId id, const EventBody& body) {
     ending_ = Ending{EndKind::kSignal, signal->number, id, info.last_seq, signal->pc};
   } else if (const auto* end = std::get_if<ProcessEnd>(&body)) {
     // The fatal signal says more than the end that it led to.
-    if (!fatal_signal_ || end->kind != EndKind::kSignal) ending_ = Ending{end->kind, end->value, id, info.last_seq, Pc()};
+    if (!fatal_signal_ || end->kind != EndKind::kSignal)
+      ending_ = Ending{end->kind, end->value, id, info.last_seq, Pc()};
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who ran and how it ended, gathered chunk by chunk: by the writer for the index, and by the reader when the index is missing, with the
-// same answer.
+// Who ran and how it ended, gathered chunk by chunk: by the writer for the index, and by the reader
+// when the index is missing, with the same answer.
 #pragma once
 
 #include <cstdint>

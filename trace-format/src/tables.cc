@@ -11,10 +11,12 @@ namespace svd {
 
 namespace {
 
-// Appends the records of `column`, the first of which has id `first`. Ids that were lost before it stay empty; more of them than the file
-// has bytes are no loss but a lie, refused before memory is taken for them.
+// Appends the records of `column`, the first of which has id `first`. Ids that were lost before it
+// stay empty; more of them than the file has bytes are no loss but a lie, refused before memory is
+// taken for them.
 template <class T, class Get>
-bool load_table(const fb::Column* column, std::uint32_t first, std::uint64_t file_bytes, std::vector<T>& table, Get&& get) {
+bool load_table(const fb::Column* column, std::uint32_t first, std::uint64_t file_bytes,
+                std::vector<T>& table, Get&& get) {
   if (column == nullptr) return true;
   Bytes raw;
   if (!unpack_column(column, raw)) return false;
@@ -34,20 +36,28 @@ constexpr auto kGetRecord = [](ByteReader& in, auto& record) { return get_record
 
 }  // namespace
 
-Status load_definitions(const LoadedChunk& chunk, const InputFile& file, std::uint64_t offset, Tables& tables) {
+Status load_definitions(const LoadedChunk& chunk, const InputFile& file, std::uint64_t offset,
+                        Tables& tables) {
   const fb::Definitions* body = chunk.body->body_as_Definitions();
   std::vector<Process> process;
-  bool good = load_table(body->process(), 0, 0, process, kGetRecord) &&
-              load_table(body->modules(), body->first_module(), file.size(), tables.modules, kGetRecord) &&
-              load_table(body->symbols(), static_cast<std::uint32_t>(tables.symbols.size()), 0, tables.symbols, kGetRecord) &&
-              load_table(body->stacks(), body->first_stack(), file.size(), tables.stacks, kGetRecord) &&
-              load_table(body->statements(), body->first_statement(), file.size(), tables.statements, kGetRecord) &&
-              load_table(body->blocks(), body->first_block(), file.size(), tables.blocks, get_block);
+  bool good =
+      load_table(body->process(), 0, 0, process, kGetRecord) &&
+      load_table(body->modules(), body->first_module(), file.size(), tables.modules, kGetRecord) &&
+      load_table(body->symbols(), static_cast<std::uint32_t>(tables.symbols.size()), 0,
+                 tables.symbols, kGetRecord) &&
+      load_table(body->stacks(), body->first_stack(), file.size(), tables.stacks, kGetRecord) &&
+      load_table(body->statements(), body->first_statement(), file.size(), tables.statements,
+                 kGetRecord) &&
+      load_table(body->blocks(), body->first_block(), file.size(), tables.blocks, get_block);
   if (!process.empty()) tables.process = std::move(process.front());
-  if (!good) return Error{ErrorKind::kDamaged, file.path(), chunk.header.ordinal, offset, "its definitions do not parse"};
+  if (!good)
+    return Error{ErrorKind::kDamaged, file.path(), chunk.header.ordinal, offset,
+                 "its definitions do not parse"};
   return Done{};
 }
 
-bool load_threads(const fb::Column* column, std::vector<ThreadInfo>& threads) { return load_table(column, 0, 0, threads, kGetRecord); }
+bool load_threads(const fb::Column* column, std::vector<ThreadInfo>& threads) {
+  return load_table(column, 0, 0, threads, kGetRecord);
+}
 
 }  // namespace svd

@@ -21,8 +21,10 @@ struct Tables {
   std::vector<Block> blocks;
 };
 
-// Adds what `chunk` (at `offset` of `file`) defines. Rows between what was there and the chunk's first were lost and stay empty.
-Status load_definitions(const LoadedChunk& chunk, const InputFile& file, std::uint64_t offset, Tables& tables);
+// Adds what `chunk` (at `offset` of `file`) defines. Rows between what was there and the chunk's
+// first were lost and stay empty.
+Status load_definitions(const LoadedChunk& chunk, const InputFile& file, std::uint64_t offset,
+                        Tables& tables);
 
 // The index's table of threads. False when it does not parse.
 bool load_threads(const fb::Column* column, std::vector<ThreadInfo>& threads);

@@ -78,7 +78,8 @@ class PartBounds {
 
 std::uint16_t slot_size(const Place& place, std::string_view token) {
   if (!place.size || *place.size == 0) fail("expected a place with a size, such as {}:4", token);
-  if (*place.size > kMaxSlotBytes) fail("{} is more than {} bytes: write r* or w*", token, kMaxSlotBytes);
+  if (*place.size > kMaxSlotBytes)
+    fail("{} is more than {} bytes: write r* or w*", token, kMaxSlotBytes);
   return static_cast<std::uint16_t>(*place.size);
 }
 

@@ -28,12 +28,14 @@ ChunkInfo describe(const LoadedChunk& chunk, std::uint64_t offset) {
   return info;
 }
 
-// Where the next chunk of the trace may begin at or after `offset`: 8-aligned, right magic. The file's end if nowhere.
+// Where the next chunk of the trace may begin at or after `offset`: 8-aligned, right magic. The
+// file's end if nowhere.
 std::uint64_t find_chunk(const InputFile& file, std::uint64_t offset) {
   constexpr std::size_t kWindow = 1U << 20;
   offset = (offset + 7) / 8 * 8;
   while (offset + sizeof(ChunkHeader) <= file.size()) {
-    std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(kWindow, file.size() - offset));
+    std::size_t size =
+        static_cast<std::size_t>(std::min<std::uint64_t>(kWindow, file.size() - offset));
     auto mapping = file.map(offset, size);
     if (!mapping) return file.size();
     auto bytes = mapping->bytes();
@@ -47,7 +49,8 @@ std::uint64_t find_chunk(const InputFile& file, std::uint64_t offset) {
   return file.size();
 }
 
-// Reads a file without a usable index: every chunk from the start, and what they say about threads and the end.
+// Reads a file without a usable index: every chunk from the start, and what they say about threads
+// and the end.
 class Walk {
  public:
   Walk(const InputFile& file, Catalog& catalog) : file_(file), catalog_(catalog) {}
@@ -68,7 +71,11 @@ class Walk {
     }
     summarize();
     if (!saw_definitions_ && catalog_.chunks.empty()) {
-      return Error{ErrorKind::kDamaged, file_.path(), {}, sizeof(FileHeader), "no chunk of this trace can be read"};
+      return Error{ErrorKind::kDamaged,
+                   file_.path(),
+                   {},
+                   sizeof(FileHeader),
+                   "no chunk of this trace can be read"};
     }
     return Done{};
   }
@@ -80,22 +87,26 @@ class Walk {
   }
 
   std::uint64_t next_good(std::uint64_t offset) const {
-    for (offset = find_chunk(file_, offset); offset < file_.size(); offset = find_chunk(file_, offset + 8)) {
+    for (offset = find_chunk(file_, offset); offset < file_.size();
+         offset = find_chunk(file_, offset + 8)) {
       if (file_.load_chunk(offset, catalog_.trace_id)) return offset;
     }
     return file_.size();
   }
 
   Status take(const LoadedChunk& chunk, std::uint64_t offset) {
-    if (chunk.header.ordinal > next_ordinal_) lost_ordinals_ += chunk.header.ordinal - next_ordinal_;
+    if (chunk.header.ordinal > next_ordinal_)
+      lost_ordinals_ += chunk.header.ordinal - next_ordinal_;
     next_ordinal_ = chunk.header.ordinal + 1;
     switch (chunk.body->body_type()) {
       case fb::Body::Definitions:
         saw_definitions_ = true;
         return load_definitions(chunk, file_, offset, catalog_.tables);
       case fb::Body::Data:
-        if (!catalog_.chunks.empty() && Seq(chunk.body->body_as_Data()->first_seq()) < catalog_.chunks.back().end_seq()) {
-          return Error{ErrorKind::kDamaged, file_.path(), chunk.header.ordinal, offset, "it goes back in time"};
+        if (!catalog_.chunks.empty() &&
+            Seq(chunk.body->body_as_Data()->first_seq()) < catalog_.chunks.back().end_seq()) {
+          return Error{ErrorKind::kDamaged, file_.path(), chunk.header.ordinal, offset,
+                       "it goes back in time"};
         }
         catalog_.chunks.push_back(describe(chunk, offset));
         return Done{};
@@ -112,8 +123,9 @@ class Walk {
   void lose_bytes(std::uint64_t from, std::uint64_t to, const Error& error) {
     bool at_end = to == file_.size();
     if (at_end && file_.being_written()) return;
-    std::string text = fmt::format("{}; {} bytes {}", error.describe(), to - from,
-                                   at_end ? "at the end of the file were left out" : "were left out");
+    std::string text =
+        fmt::format("{}; {} bytes {}", error.describe(), to - from,
+                    at_end ? "at the end of the file were left out" : "were left out");
     catalog_.diagnostics.add("damaged-bytes", Severity::kLoss, to - from, std::move(text));
   }
 
@@ -125,17 +137,21 @@ class Walk {
     for (ChunkInfo& info : catalog_.chunks) {
       if (info.first_seq > expected) lost_steps_ += info.first_seq - expected;
       expected = info.end_seq();
-      if (!decode_data(file_, catalog_, info, Columns{.addresses = false, .values = false, .events = true}, chunk)) continue;
+      if (!decode_data(file_, catalog_, info,
+                       Columns{.addresses = false, .values = false, .events = true}, chunk))
+        continue;
       std::vector<ThreadId>& threads = info.threads;
       std::size_t next_event = 0;
       auto events_until = [&](Seq seq) {
-        for (; next_event < chunk.events.size() && chunk.events[next_event].seq < seq; ++next_event) tell(summary, chunk, next_event);
+        for (; next_event < chunk.events.size() && chunk.events[next_event].seq < seq; ++next_event)
+          tell(summary, chunk, next_event);
       };
       for (const Run& run : chunk.runs) {
         events_until(run.first_seq + 1);
         Seq end = &run == &chunk.runs.back() ? chunk.end_seq() : (&run + 1)->first_seq;
         Seq from = run.first_seq;
-        for (; next_event < chunk.events.size() && chunk.events[next_event].seq < end; ++next_event) {
+        for (; next_event < chunk.events.size() && chunk.events[next_event].seq < end;
+             ++next_event) {
           Seq at = chunk.events[next_event].seq;
           summary.on_run(run.thread, from, at - from);
           from = at;
@@ -153,18 +169,21 @@ class Walk {
     catalog_.ending = summary.ending();
     if (saw_end_) catalog_.finished = true;
     if (lost_ordinals_ > 0) {
-      catalog_.diagnostics.add("lost-chunks", Severity::kLoss, lost_ordinals_, fmt::format("{} chunks are missing", lost_ordinals_));
+      catalog_.diagnostics.add("lost-chunks", Severity::kLoss, lost_ordinals_,
+                               fmt::format("{} chunks are missing", lost_ordinals_));
     }
     if (lost_steps_ > 0) {
-      catalog_.diagnostics.add("lost-instructions", Severity::kLoss, lost_steps_,
-                               fmt::format("{} instructions are missing in the middle", lost_steps_));
+      catalog_.diagnostics.add(
+          "lost-instructions", Severity::kLoss, lost_steps_,
+          fmt::format("{} instructions are missing in the middle", lost_steps_));
     }
   }
 
   void tell(RunSummary& summary, const Chunk& chunk, std::size_t index) {
     const Event& event = chunk.events[index];
     summary.on_event(event.thread, event.body);
-    saw_end_ = std::holds_alternative<ProcessEnd>(event.body);  // it counts as the end only when it is the last
+    saw_end_ = std::holds_alternative<ProcessEnd>(
+        event.body);  // it counts as the end only when it is the last
   }
 
   const InputFile& file_;

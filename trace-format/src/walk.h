@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a file that has no usable index: every chunk from the start, past damage, which is counted, and what the chunks themselves say about
-// threads and the end of the run.
+// Reads a file that has no usable index: every chunk from the start, past damage, which is counted,
+// and what the chunks themselves say about threads and the end of the run.
 #pragma once
 
 #include "catalog.h"

@@ -19,8 +19,8 @@ namespace svd {
 
 namespace {
 
-// What a chunk's columns may come to where nothing is predicted and nothing compresses: with the largest block and event on top it
-// still fits kMaxChunkBytes.
+// What a chunk's columns may come to where nothing is predicted and nothing compresses: with the
+// largest block and event on top it still fits kMaxChunkBytes.
 constexpr std::uint64_t kChunkBudget = 12U << 20;
 
 // Definitions are written once they reach this size, or before the next chunk that may need them.
@@ -69,7 +69,8 @@ class TraceWriter::Impl {
     chunk_.run(thread);
   }
 
-  void exec(BlockId id, const Part& part, const std::uint64_t* logged, const std::uint64_t* values) {
+  void exec(BlockId id, const Part& part, const std::uint64_t* logged,
+            const std::uint64_t* values) {
     SVD_CHECK(chunk_.has_thread() && id.value < blocks_.size());
     chunk_.exec(chunk_.shape_of(id, blocks_[id.value], part), logged, values);
     if (chunk_.counts().steps >= chunk_steps_ || chunk_.worst_bytes() >= kChunkBudget) end_chunk();
@@ -99,8 +100,8 @@ class TraceWriter::Impl {
 
   Totals totals() const {
     const ChunkCounts& counts = chunk_.counts();
-    return Totals{totals_.steps + counts.steps, totals_.execs + counts.execs, totals_.accesses + counts.accesses,
-                  totals_.events + counts.events, file_.size()};
+    return Totals{totals_.steps + counts.steps, totals_.execs + counts.execs,
+                  totals_.accesses + counts.accesses, totals_.events + counts.events, file_.size()};
   }
 
   struct Ids {
@@ -110,7 +111,8 @@ class TraceWriter::Impl {
     Bytes process, modules, symbols, stacks, statements, blocks;
     Ids first;
     std::size_t size() const {
-      return process.size() + modules.size() + symbols.size() + stacks.size() + statements.size() + blocks.size();
+      return process.size() + modules.size() + symbols.size() + stacks.size() + statements.size() +
+             blocks.size();
     }
   };
   Definitions definitions_;  // not yet written
@@ -130,7 +132,9 @@ class TraceWriter::Impl {
     const ChunkCounts& counts = chunk_.counts();
     flatbuffers::FlatBufferBuilder builder(1U << 20);
     std::vector<flatbuffers::Offset<fb::Column>> packed;
-    ColumnSet<Bytes>::each(columns, [&](std::string_view, const Bytes& raw) { packed.push_back(pack_column(builder, raw, scratch_)); });
+    ColumnSet<Bytes>::each(columns, [&](std::string_view, const Bytes& raw) {
+      packed.push_back(pack_column(builder, raw, scratch_));
+    });
     fb::DataBuilder data(builder);
     data.add_first_seq(counts.first_seq.value);
     data.add_steps(counts.steps);
@@ -151,8 +155,9 @@ class TraceWriter::Impl {
     std::uint64_t offset = file_.size();
     write_chunk(builder, fb::Body::Data, data.Finish().Union());
 
-    fb::ChunkEntry entry(offset, static_cast<std::uint32_t>(file_.size() - offset), ordinal_ - 1, counts.first_seq.value,
-                         counts.event_kinds, counts.steps, counts.execs, counts.accesses, counts.events, add_threads(), true);
+    fb::ChunkEntry entry(offset, static_cast<std::uint32_t>(file_.size() - offset), ordinal_ - 1,
+                         counts.first_seq.value, counts.event_kinds, counts.steps, counts.execs,
+                         counts.accesses, counts.events, add_threads(), true);
     entries_.push_back(entry);
     totals_.steps += counts.steps;
     totals_.execs += counts.execs;
@@ -171,16 +176,19 @@ class TraceWriter::Impl {
   void write_definitions() {
     if (definitions_.size() == 0) return;
     flatbuffers::FlatBufferBuilder builder(1U << 16);
-    const Bytes* columns[] = {&definitions_.process, &definitions_.modules,    &definitions_.symbols,
-                              &definitions_.stacks,  &definitions_.statements, &definitions_.blocks};
+    const Bytes* columns[] = {&definitions_.process,    &definitions_.modules,
+                              &definitions_.symbols,    &definitions_.stacks,
+                              &definitions_.statements, &definitions_.blocks};
     std::vector<flatbuffers::Offset<fb::Column>> packed;
     for (const Bytes* column : columns) packed.push_back(pack_column(builder, *column, scratch_));
     const Ids& first = definitions_.first;
-    auto body = fb::CreateDefinitions(builder, first.module, first.stack, first.statement, first.block, packed[0], packed[1],
-                                      packed[2], packed[3], packed[4], packed[5]);
+    auto body =
+        fb::CreateDefinitions(builder, first.module, first.stack, first.statement, first.block,
+                              packed[0], packed[1], packed[2], packed[3], packed[4], packed[5]);
     std::uint64_t offset = file_.size();
     write_chunk(builder, fb::Body::Definitions, body.Union());
-    entries_.emplace_back(offset, static_cast<std::uint32_t>(file_.size() - offset), ordinal_ - 1, now().value, 0, 0, 0, 0, 0,
+    entries_.emplace_back(offset, static_cast<std::uint32_t>(file_.size() - offset), ordinal_ - 1,
+                          now().value, 0, 0, 0, 0, 0,
                           static_cast<std::uint32_t>(thread_lists_.size()), false);
     definitions_ = Definitions{};
     definitions_.first = ids_;
@@ -192,15 +200,18 @@ class TraceWriter::Impl {
     Bytes threads;
     for (const ThreadInfo& info : summary_.threads()) put_record(threads, info);
     // Beyond some 200,000 chunks there is no index: readers walk the chunks instead.
-    if (entries_.size() * sizeof(fb::ChunkEntry) + thread_lists_.size() * 4 + threads.size() > kIndexLimit) return;
+    if (entries_.size() * sizeof(fb::ChunkEntry) + thread_lists_.size() * 4 + threads.size() >
+        kIndexLimit)
+      return;
     flatbuffers::FlatBufferBuilder builder(1U << 16);
     auto chunks = builder.CreateVectorOfStructs(entries_);
     auto lists = builder.CreateVector(thread_lists_);
     auto thread_column = pack_column(builder, threads, scratch_);
     const Ending& ending = summary_.ending();
-    auto body = fb::CreateIndex(builder, chunks, lists, thread_column, static_cast<fb::EndKind>(ending.kind), ending.value,
-                                ending.thread.has_value(), ending.thread.value_or(ThreadId()).value, ending.seq.value,
-                                ending.pc.value);
+    auto body = fb::CreateIndex(builder, chunks, lists, thread_column,
+                                static_cast<fb::EndKind>(ending.kind), ending.value,
+                                ending.thread.has_value(), ending.thread.value_or(ThreadId()).value,
+                                ending.seq.value, ending.pc.value);
     Trailer trailer;
     trailer.index_offset = file_.size();
     trailer.trace_id = header_.trace_id;
@@ -209,7 +220,8 @@ class TraceWriter::Impl {
     append({reinterpret_cast<const std::uint8_t*>(&trailer), sizeof trailer});
   }
 
-  void write_chunk(flatbuffers::FlatBufferBuilder& builder, fb::Body kind, flatbuffers::Offset<void> body) {
+  void write_chunk(flatbuffers::FlatBufferBuilder& builder, fb::Body kind,
+                   flatbuffers::Offset<void> body) {
     builder.FinishSizePrefixed(fb::CreateChunkBody(builder, kind, body));
     append(frame_chunk(builder, header_.trace_id, ordinal_++, kind));
   }
@@ -236,7 +248,8 @@ class TraceWriter::Impl {
   std::vector<std::uint32_t> thread_lists_;
 };
 
-Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::string& path, const Process& process,
+Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::string& path,
+                                                         const Process& process,
                                                          const WriterOptions& options) {
   auto file = OutputFile::create(path);
   if (!file) return file.error();
@@ -257,16 +270,20 @@ StackId TraceWriter::add(const Stack& stack) {
 }
 
 StatementId TraceWriter::add(const Statement& statement) {
-  return StatementId(impl_->define(impl_->definitions_.statements, impl_->ids_.statement, statement));
+  return StatementId(
+      impl_->define(impl_->definitions_.statements, impl_->ids_.statement, statement));
 }
 
 BlockId TraceWriter::add(const Block& block) { return impl_->define_block(block); }
 
-void TraceWriter::add(const Symbol& symbol) { impl_->define(impl_->definitions_.symbols, impl_->ids_.symbol, symbol); }
+void TraceWriter::add(const Symbol& symbol) {
+  impl_->define(impl_->definitions_.symbols, impl_->ids_.symbol, symbol);
+}
 
 void TraceWriter::run(ThreadId thread) { impl_->run(thread); }
 
-void TraceWriter::exec(BlockId block, const Part& part, const std::uint64_t* logged, const std::uint64_t* values) {
+void TraceWriter::exec(BlockId block, const Part& part, const std::uint64_t* logged,
+                       const std::uint64_t* values) {
   impl_->exec(block, part, logged, values);
 }
 

@@ -2,12 +2,14 @@
 //
 // The static side of a trace: what code is, as opposed to what happened.
 //
-// A Block is a straight-line run of instructions that execution enters at the top; a dynamic execution of it may stop early. Its
-// Slots say which memory accesses each instruction makes, so that a reader needs no disassembler to give every access its
-// instruction, size and direction, and so that only what cannot be derived is stored per execution.
+// A Block is a straight-line run of instructions that execution enters at the top; a dynamic
+// execution of it may stop early. Its Slots say which memory accesses each instruction makes, so
+// that a reader needs no disassembler to give every access its instruction, size and direction, and
+// so that only what cannot be derived is stored per execution.
 //
-// In place of machine code a block may hold abstract Statements (from hand-written traces and imported logs). Everything above
-// the trace treats both alike: an instruction is the index into the block.
+// In place of machine code a block may hold abstract Statements (from hand-written traces and
+// imported logs). Everything above the trace treats both alike: an instruction is the index into
+// the block.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +31,12 @@ enum class AddressSource : std::uint8_t {
 enum class Role : std::uint8_t { kValue, kAddress, kCondition };
 
 // One memory access of one instruction. A read-modify-write is two slots, the read first.
-// Invariants: slots of a block are ordered by instruction, then operand order; a kSlot base precedes its slot and is not
-// optional; an optional slot is kLogged.
+// Invariants: slots of a block are ordered by instruction, then operand order; a kSlot base
+// precedes its slot and is not optional; an optional slot is kLogged.
 struct Slot {
   std::uint16_t instruction = 0;
-  std::uint16_t size = 0;  // bytes, at most kMaxSlotBytes; 0: a range, its length is stored per execution
+  std::uint16_t size =
+      0;  // bytes, at most kMaxSlotBytes; 0: a range, its length is stored per execution
   bool write = false;
   bool atomic = false;    // locked, or otherwise indivisible
   bool optional = false;  // may not happen: address kAbsent
@@ -54,7 +57,8 @@ struct Instruction {
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
-// Exactly one of `instructions` (with `code`, their bytes one after the other) and `statements` is filled.
+// Exactly one of `instructions` (with `code`, their bytes one after the other) and `statements` is
+// filled.
 struct Block {
   std::vector<Instruction> instructions{};
   std::vector<std::uint8_t> code{};
@@ -73,19 +77,20 @@ struct Statement {
   std::string function{};
   std::string file{};
   std::uint32_t line = 0;
-  std::vector<StatementId> controlled_by{};  // predicates whose last instance in the thread decides about this one
+  std::vector<StatementId>
+      controlled_by{};  // predicates whose last instance in the thread decides about this one
   static constexpr void fields(auto& s, auto&& f) {
-    f("label", s.label), f("text", s.text), f("function", s.function), f("file", s.file), f("line", s.line),
-        f("controlled-by", s.controlled_by);
+    f("label", s.label), f("text", s.text), f("function", s.function), f("file", s.file),
+        f("line", s.line), f("controlled-by", s.controlled_by);
   }
   friend bool operator==(const Statement&, const Statement&) = default;
 };
 
-// The part of a block that one dynamic execution ran. A part that starts inside an instruction (the recorder can hand over between
-// the load and the store of one instruction) has `first_slot` past that instruction's first slot; the instruction then is one
-// step in each of the two parts.
+// The part of a block that one dynamic execution ran. A part that starts inside an instruction (the
+// recorder can hand over between the load and the store of one instruction) has `first_slot` past
+// that instruction's first slot; the instruction then is one step in each of the two parts.
 struct Part {
-  std::uint16_t first = 0;       // instructions [first, end)
+  std::uint16_t first = 0;  // instructions [first, end)
   std::uint16_t end = 0;
   std::uint16_t first_slot = 0;  // slots [first_slot, end_slot)
   std::uint16_t end_slot = 0;
@@ -97,8 +102,8 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 };
 
-// Whether the address of slot `index` is stored with an execution of `part`: it cannot be derived, or what it derives from
-// lies outside the part.
+// Whether the address of slot `index` is stored with an execution of `part`: it cannot be derived,
+// or what it derives from lies outside the part.
 inline bool is_logged(const Slot& slot, const Part& part) {
   return slot.source == AddressSource::kLogged ||
          (slot.source == AddressSource::kSlot && slot.base < part.first_slot);

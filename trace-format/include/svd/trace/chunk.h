@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stretch of the run, decoded: what executed, in the total order, as flat arrays. A Chunk is filled by TraceReader::decode, is
-// reused from chunk to chunk without new allocations, and points into its reader's static tables, which must outlive it.
+// A stretch of the run, decoded: what executed, in the total order, as flat arrays. A Chunk is
+// filled by TraceReader::decode, is reused from chunk to chunk without new allocations, and points
+// into its reader's static tables, which must outlive it.
 //
-// The walks are templates over a visitor with exec(const Exec&) and event(const Event&); they inline into the caller's loop.
+// The walks are templates over a visitor with exec(const Exec&) and event(const Event&); they
+// inline into the caller's loop.
 #pragma once
 
 #include <algorithm>
@@ -68,8 +70,8 @@ struct Exec {
       std::uint64_t size = slot.is_range() ? *length++ : slot.size;
       if (addresses[i] == kAbsent.value) continue;
       bool has_value = values != nullptr && slot.has_value();
-      f(MemoryAccess{seq + static_cast<std::uint64_t>(slot.instruction - part.first), Addr(addresses[i]), size,
-                     has_value ? values[i] : 0, &slot, has_value});
+      f(MemoryAccess{seq + static_cast<std::uint64_t>(slot.instruction - part.first),
+                     Addr(addresses[i]), size, has_value ? values[i] : 0, &slot, has_value});
     }
   }
 };
@@ -92,10 +94,11 @@ struct Chunk {
   bool has_values = false;
   std::vector<Shape> shapes{};
   std::vector<Run> runs{};
-  std::vector<std::uint32_t> execs{};      // index into shapes
-  std::vector<std::uint64_t> addresses{};  // one for each slot of each execution; kAbsent where the access did not happen
-  std::vector<std::uint64_t> lengths{};    // one for each range slot
-  std::vector<std::uint64_t> values{};     // parallel to addresses; 0 where there is none
+  std::vector<std::uint32_t> execs{};  // index into shapes
+  std::vector<std::uint64_t>
+      addresses{};  // one for each slot of each execution; kAbsent where the access did not happen
+  std::vector<std::uint64_t> lengths{};  // one for each range slot
+  std::vector<std::uint64_t> values{};   // parallel to addresses; 0 where there is none
   std::vector<Event> events{};
   std::vector<std::uint8_t> event_bytes{};  // what strings in events point into
 
@@ -122,9 +125,11 @@ struct Chunk {
         if (e.seq >= from) inner.event(e);
       }
     } skip{from, visitor};
-    auto run = std::upper_bound(runs.begin(), runs.end(), from, [](Seq seq, const Run& r) { return seq < r.first_seq; });
+    auto run = std::upper_bound(runs.begin(), runs.end(), from,
+                                [](Seq seq, const Run& r) { return seq < r.first_seq; });
     if (run != runs.begin()) --run;
-    std::uint32_t first_exec = run == runs.end() ? static_cast<std::uint32_t>(execs.size()) : run->first_exec;
+    std::uint32_t first_exec =
+        run == runs.end() ? static_cast<std::uint32_t>(execs.size()) : run->first_exec;
     auto event = std::lower_bound(events.begin(), events.end(), first_exec,
                                   [](const Event& e, std::uint32_t exec) { return e.exec < exec; });
     auto next_event = static_cast<std::size_t>(event - events.begin());
@@ -146,7 +151,8 @@ struct Chunk {
     std::size_t next_event = 0;
     for (const Run& run : runs) {
       if (run.thread == thread) {
-        while (next_event < events.size() && events[next_event].exec < run.first_exec) only.event(events[next_event++]);
+        while (next_event < events.size() && events[next_event].exec < run.first_exec)
+          only.event(events[next_event++]);
         walk_run(run, next_event, only);
       }
     }
@@ -162,7 +168,8 @@ struct Chunk {
     std::size_t range = lengths.size();
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       for (std::uint32_t i = run->first_exec + run->exec_count; i-- > run->first_exec;) {
-        while (next_event > 0 && events[next_event - 1].exec > i) visitor.event(events[--next_event]);
+        while (next_event > 0 && events[next_event - 1].exec > i)
+          visitor.event(events[--next_event]);
         const Shape& shape = shapes[execs[i]];
         seq = seq - shape.part.steps();
         if (has_addresses) access -= shape.accesses, range -= shape.ranges;
@@ -173,7 +180,8 @@ struct Chunk {
   }
 
  private:
-  Exec view(Seq seq, ThreadId thread, const Shape& shape, std::size_t access, std::size_t range) const {
+  Exec view(Seq seq, ThreadId thread, const Shape& shape, std::size_t access,
+            std::size_t range) const {
     return Exec{seq,
                 thread,
                 &shape,
@@ -188,7 +196,8 @@ struct Chunk {
     std::size_t access = run.first_access;
     std::size_t range = run.first_range;
     for (std::uint32_t i = run.first_exec; i < run.first_exec + run.exec_count; ++i) {
-      while (next_event < events.size() && events[next_event].exec <= i) visitor.event(events[next_event++]);
+      while (next_event < events.size() && events[next_event].exec <= i)
+        visitor.event(events[next_event++]);
       const Shape& shape = shapes[execs[i]];
       visitor.exec(view(seq, run.thread, shape, access, range));
       seq += shape.part.steps();

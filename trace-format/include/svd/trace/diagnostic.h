@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is imperfect about a trace that is nevertheless usable: named, counted, never dropped silently.
+// What is imperfect about a trace that is nevertheless usable: named, counted, never dropped
+// silently.
 #pragma once
 
 #include <cstdint>

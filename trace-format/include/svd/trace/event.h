@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happened besides instructions. An Event stands between two block executions of the total order; its `seq` is that of the
-// first instruction after it.
+// What happened besides instructions. An Event stands between two block executions of the total
+// order; its `seq` is that of the first instruction after it.
 //
-// Every event is one small struct that lists its fields once, in fields(); the binary codec, the textual form, the JSON form
-// and the assembler are all made from that list. To add an event: a struct here, its place at the END of EventBody (the position
-// is the number in the file), and a line in docs/trace-format.md. To add a field: at the end of fields().
+// Every event is one small struct that lists its fields once, in fields(); the binary codec, the
+// textual form, the JSON form and the assembler are all made from that list. To add an event: a
+// struct here, its place at the END of EventBody (the position is the number in the file), and a
+// line in docs/trace-format.md. To add a field: at the end of fields().
 //
-// Strings and byte ranges are views: into the chunk when read (they live as long as the Chunk does), into the caller's memory when
-// written.
+// Strings and byte ranges are views: into the chunk when read (they live as long as the Chunk
+// does), into the caller's memory when written.
 #pragma once
 
 #include <array>
@@ -22,22 +23,63 @@
 
 namespace svd {
 
-enum class Phase : std::uint8_t { kWhole, kBegin, kEnd };  // a call that cannot block is one event, one that can is two
+// A call that cannot block is one event, one that can is two.
+enum class Phase : std::uint8_t { kWhole, kBegin, kEnd };
 
 // The operations of threads on synchronisation objects, by what they mean rather than by library.
 enum class SyncOp : std::uint8_t {
-  kMutexInit, kMutexDestroy, kMutexLock, kMutexTrylock, kMutexTimedlock, kMutexUnlock,
-  kRwlockRdlock, kRwlockTryrdlock, kRwlockTimedrdlock, kRwlockWrlock, kRwlockTrywrlock, kRwlockTimedwrlock, kRwlockUnlock,
-  kSpinLock, kSpinTrylock, kSpinUnlock,
-  kCondWait, kCondTimedwait, kCondSignal, kCondBroadcast,
-  kSemWait, kSemTrywait, kSemTimedwait, kSemPost,
-  kBarrierInit, kBarrierWait, kOnce,
-  kFutexWait, kFutexWake,
-  kMutexConsistent, kRwlockInit, kRwlockDestroy, kSpinInit, kSpinDestroy, kCondInit, kCondDestroy,
-  kSemInit, kSemDestroy, kBarrierDestroy,
+  kMutexInit,
+  kMutexDestroy,
+  kMutexLock,
+  kMutexTrylock,
+  kMutexTimedlock,
+  kMutexUnlock,
+  kRwlockRdlock,
+  kRwlockTryrdlock,
+  kRwlockTimedrdlock,
+  kRwlockWrlock,
+  kRwlockTrywrlock,
+  kRwlockTimedwrlock,
+  kRwlockUnlock,
+  kSpinLock,
+  kSpinTrylock,
+  kSpinUnlock,
+  kCondWait,
+  kCondTimedwait,
+  kCondSignal,
+  kCondBroadcast,
+  kSemWait,
+  kSemTrywait,
+  kSemTimedwait,
+  kSemPost,
+  kBarrierInit,
+  kBarrierWait,
+  kOnce,
+  kFutexWait,
+  kFutexWake,
+  kMutexConsistent,
+  kRwlockInit,
+  kRwlockDestroy,
+  kSpinInit,
+  kSpinDestroy,
+  kCondInit,
+  kCondDestroy,
+  kSemInit,
+  kSemDestroy,
+  kBarrierDestroy,
 };
 
-enum class AllocFn : std::uint8_t { kMalloc, kCalloc, kRealloc, kAligned, kNew, kNewArray, kFree, kDelete, kDeleteArray };
+enum class AllocFn : std::uint8_t {
+  kMalloc,
+  kCalloc,
+  kRealloc,
+  kAligned,
+  kNew,
+  kNewArray,
+  kFree,
+  kDelete,
+  kDeleteArray
+};
 enum class MapOp : std::uint8_t { kMap, kUnmap, kProtect, kRemap, kBreak };
 enum class EndKind : std::uint8_t { kUnknown, kExit, kSignal, kExec };
 enum class Access : std::uint8_t { kRead, kWrite };
@@ -51,7 +93,8 @@ struct ThreadStart {
   std::uint64_t stack_size = 0;
   std::string_view name{};
   static constexpr void fields(auto& s, auto&& f) {
-    f("parent", s.parent), f("os-tid", s.os_tid), f("stack", s.stack_low), f("stack-size", s.stack_size), f("name", s.name);
+    f("parent", s.parent), f("os-tid", s.os_tid), f("stack", s.stack_low),
+        f("stack-size", s.stack_size), f("name", s.name);
   }
 };
 
@@ -72,7 +115,9 @@ struct ThreadCreate {
   ThreadId child{};
   Pc routine{};
   Pc caller{};
-  static constexpr void fields(auto& s, auto&& f) { f("child", s.child), f("routine", s.routine), f("caller", s.caller); }
+  static constexpr void fields(auto& s, auto&& f) {
+    f("child", s.child), f("routine", s.routine), f("caller", s.caller);
+  }
 };
 
 struct ThreadJoin {
@@ -98,12 +143,13 @@ struct Sync {
   Addr object{};
   Phase phase = Phase::kWhole;
   std::int64_t result = 0;     // the call's return value; on kBegin 0
-  Addr second{};                 // condition: the mutex
-  std::uint64_t argument = 0;  // barrier: the count; mutex init: the kind; semaphore init: the value; once: the routine; futex: the value or the number woken
+  Addr second{};               // condition: the mutex
+  std::uint64_t argument = 0;  // barrier: the count; mutex init: the kind; semaphore init: the
+                               // value; once: the routine; futex: the value or the number woken
   Pc caller{};
   static constexpr void fields(auto& s, auto&& f) {
-    f("op", s.op), f("object", s.object), f("phase", s.phase), f("result", s.result), f("second", s.second),
-        f("argument", s.argument), f("caller", s.caller);
+    f("op", s.op), f("object", s.object), f("phase", s.phase), f("result", s.result),
+        f("second", s.second), f("argument", s.argument), f("caller", s.caller);
   }
 };
 
@@ -124,7 +170,8 @@ struct Allocation {
   std::uint64_t alignment = 0;
   StackId stack = kNoStack;
   static constexpr void fields(auto& s, auto&& f) {
-    f("function", s.function), f("address", s.address), f("size", s.size), f("alignment", s.alignment), f("stack", s.stack);
+    f("function", s.function), f("address", s.address), f("size", s.size),
+        f("alignment", s.alignment), f("stack", s.stack);
   }
 };
 
@@ -150,8 +197,9 @@ struct Mapping {
   Addr old_address{};  // kRemap, kBreak
   std::uint64_t old_size = 0;
   static constexpr void fields(auto& s, auto&& f) {
-    f("op", s.op), f("address", s.address), f("size", s.size), f("protection", s.protection), f("flags", s.flags), f("fd", s.fd),
-        f("file-offset", s.file_offset), f("old-address", s.old_address), f("old-size", s.old_size);
+    f("op", s.op), f("address", s.address), f("size", s.size), f("protection", s.protection),
+        f("flags", s.flags), f("fd", s.fd), f("file-offset", s.file_offset),
+        f("old-address", s.old_address), f("old-size", s.old_size);
   }
 };
 
@@ -160,8 +208,9 @@ struct SyscallEnter {
   std::uint32_t number = 0;
   std::array<std::uint64_t, 6> arguments{};
   static constexpr void fields(auto& s, auto&& f) {
-    f("number", s.number), f("a0", s.arguments[0]), f("a1", s.arguments[1]), f("a2", s.arguments[2]), f("a3", s.arguments[3]),
-        f("a4", s.arguments[4]), f("a5", s.arguments[5]);
+    f("number", s.number), f("a0", s.arguments[0]), f("a1", s.arguments[1]),
+        f("a2", s.arguments[2]), f("a3", s.arguments[3]), f("a4", s.arguments[4]),
+        f("a5", s.arguments[5]);
   }
 };
 
@@ -172,7 +221,8 @@ struct SyscallExit {
   static constexpr void fields(auto& s, auto&& f) { f("number", s.number), f("result", s.result); }
 };
 
-// The kernel read or wrote user memory on behalf of the thread. `data` holds the bytes or a prefix of them; it may be empty.
+// The kernel read or wrote user memory on behalf of the thread. `data` holds the bytes or a prefix
+// of them; it may be empty.
 struct KernelAccess {
   static constexpr std::string_view kName = "kernel";
   Access access = Access::kWrite;
@@ -184,18 +234,20 @@ struct KernelAccess {
   }
 };
 
-// A signal reaches the thread, before its handler (if any) runs. When `fatal`, the process dies of it; for a fault the
-// instruction at `pc` is the last one of the thread in the trace, and its accesses were attempted, not done.
+// A signal reaches the thread, before its handler (if any) runs. When `fatal`, the process dies of
+// it; for a fault the instruction at `pc` is the last one of the thread in the trace, and its
+// accesses were attempted, not done.
 struct Signal {
   static constexpr std::string_view kName = "signal";
   std::int32_t number = 0;
   std::int32_t code = 0;  // si_code
-  Addr address{};           // of the fault
+  Addr address{};         // of the fault
   Pc pc{};
   Pc handler{};
   bool fatal = false;
   static constexpr void fields(auto& s, auto&& f) {
-    f("number", s.number), f("code", s.code), f("address", s.address), f("pc", s.pc), f("handler", s.handler), f("fatal", s.fatal);
+    f("number", s.number), f("code", s.code), f("address", s.address), f("pc", s.pc),
+        f("handler", s.handler), f("fatal", s.fatal);
   }
 };
 
@@ -209,7 +261,9 @@ struct Fork {
   static constexpr std::string_view kName = "fork";
   std::uint32_t child_pid = 0;
   std::string_view trace{};  // the child's trace file, when it has one
-  static constexpr void fields(auto& s, auto&& f) { f("child-pid", s.child_pid), f("trace", s.trace); }
+  static constexpr void fields(auto& s, auto&& f) {
+    f("child-pid", s.child_pid), f("trace", s.trace);
+  }
 };
 
 struct ModuleLoad {
@@ -250,18 +304,20 @@ struct Note {
   static constexpr void fields(auto& s, auto&& f) { f("text", s.text); }
 };
 
-using EventBody = std::variant<ThreadStart, ThreadName, ThreadExit, ThreadCreate, ThreadJoin, ThreadDetach, Sync, Atomic, Allocation,
-                               Release, Mapping, SyscallEnter, SyscallExit, KernelAccess, Signal, SignalReturn, Fork, ModuleLoad,
-                               ModuleUnload, ProcessEnd, Gap, Note>;
+using EventBody =
+    std::variant<ThreadStart, ThreadName, ThreadExit, ThreadCreate, ThreadJoin, ThreadDetach, Sync,
+                 Atomic, Allocation, Release, Mapping, SyscallEnter, SyscallExit, KernelAccess,
+                 Signal, SignalReturn, Fork, ModuleLoad, ModuleUnload, ProcessEnd, Gap, Note>;
 
 struct Event {
-  Seq seq{};             // of the first instruction after it
+  Seq seq{};           // of the first instruction after it
   std::uint32_t exec;  // it stands before this execution of its chunk
   ThreadId thread{};
   EventBody body;
 };
 
-// Names of enumerators, in the order of their values. One overload for each enum that is a field; to_string and the parsers use it.
+// Names of enumerators, in the order of their values. One overload for each enum that is a field;
+// to_string and the parsers use it.
 std::span<const std::string_view> names(Phase);
 std::span<const std::string_view> names(SyncOp);
 std::span<const std::string_view> names(AllocFn);

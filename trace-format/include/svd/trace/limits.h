@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sizes that the format promises. The writer keeps them; the reader refuses what goes beyond before it allocates anything.
+// The sizes that the format promises. The writer keeps them; the reader refuses what goes beyond
+// before it allocates anything.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 
 namespace svd {
 
-// A chunk in the file, header and padding included. Far below what FlatBuffers' verifier can take (2 GiB).
+// A chunk in the file, header and padding included. Far below what FlatBuffers' verifier can take
+// (2 GiB).
 inline constexpr std::size_t kMaxChunkBytes = 16U << 20;
 // What one column of a chunk may unpack to.
 inline constexpr std::size_t kMaxColumnBytes = 64U << 20;

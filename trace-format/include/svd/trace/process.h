@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known about the recorded process as a whole: the run, the files mapped into it, names for its addresses, call stacks.
-// Like events, each struct lists its fields once, and every form in which it is stored or shown is made from that list.
+// What is known about the recorded process as a whole: the run, the files mapped into it, names for
+// its addresses, call stacks. Like events, each struct lists its fields once, and every form in
+// which it is stored or shown is made from that list.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +20,19 @@ struct Process {
   std::vector<std::string> arguments{};    // argv, the program's name included
   std::vector<std::string> environment{};  // empty unless asked for: it holds secrets
   std::string working_directory{};
-  std::string engine{};          // "valgrind", "rr", "text", "std"
+  std::string engine{};  // "valgrind", "rr", "text", "std"
   std::string engine_version{};
-  std::string engine_options{};  // as given, the scheduling seed included
+  std::string engine_options{};     // as given, the scheduling seed included
   std::uint64_t start_time_ns = 0;  // since 1970, UTC
   std::uint32_t pid = 0;
   std::uint32_t parent_pid = 0;
   std::string parent_trace{};  // of the process that forked or exec'ed this one
-  bool has_values = true;    // values of accesses were recorded
+  bool has_values = true;      // values of accesses were recorded
   static constexpr void fields(auto& s, auto&& f) {
-    f("executable", s.executable), f("arguments", s.arguments), f("environment", s.environment), f("cwd", s.working_directory),
-        f("engine", s.engine), f("engine-version", s.engine_version), f("engine-options", s.engine_options),
-        f("start-time-ns", s.start_time_ns), f("pid", s.pid), f("parent-pid", s.parent_pid), f("parent-trace", s.parent_trace),
+    f("executable", s.executable), f("arguments", s.arguments), f("environment", s.environment),
+        f("cwd", s.working_directory), f("engine", s.engine), f("engine-version", s.engine_version),
+        f("engine-options", s.engine_options), f("start-time-ns", s.start_time_ns), f("pid", s.pid),
+        f("parent-pid", s.parent_pid), f("parent-trace", s.parent_trace),
         f("has-values", s.has_values);
   }
   friend bool operator==(const Process&, const Process&) = default;
@@ -43,7 +45,8 @@ struct Segment {
   std::uint64_t file_offset = 0;
   std::uint32_t protection = 0;  // PROT_*
   static constexpr void fields(auto& s, auto&& f) {
-    f("address", s.address), f("size", s.size), f("file-offset", s.file_offset), f("protection", s.protection);
+    f("address", s.address), f("size", s.size), f("file-offset", s.file_offset),
+        f("protection", s.protection);
   }
   friend bool operator==(const Segment&, const Segment&) = default;
 };
@@ -62,7 +65,8 @@ struct Module {
 enum class SymbolKind : std::uint8_t { kData, kFunction };
 std::span<const std::string_view> names(SymbolKind);
 
-// A name for [address, address + size): of a variable or lock in a textual trace, of a function where it was embedded.
+// A name for [address, address + size): of a variable or lock in a textual trace, of a function
+// where it was embedded.
 struct Symbol {
   std::string name{};
   SymbolKind kind = SymbolKind::kData;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads trace.fb: opens in milliseconds whatever the size, decodes any chunk at random, and maps only the chunk at hand, so memory
-// stays bounded. What is damaged is left out, counted, and said in diagnostics(); open() fails only where nothing can be
-// read. Const methods may be called from several threads at once, each with its own Chunk.
+// Reads trace.fb: opens in milliseconds whatever the size, decodes any chunk at random, and maps
+// only the chunk at hand, so memory stays bounded. What is damaged is left out, counted, and said
+// in diagnostics(); open() fails only where nothing can be read. Const methods may be called from
+// several threads at once, each with its own Chunk.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct ChunkInfo {
   std::uint64_t execs = 0;
   std::uint64_t accesses = 0;
   std::uint64_t events = 0;
-  std::uint64_t event_kinds = 0;  // bit k: holds events of EventBody alternative k
+  std::uint64_t event_kinds = 0;    // bit k: holds events of EventBody alternative k
   std::vector<ThreadId> threads{};  // that execute or have events in it, ascending
 
   Seq end_seq() const { return first_seq + steps; }
@@ -47,8 +48,8 @@ struct ThreadInfo {
   Seq first_seq{};  // meaningful when steps > 0
   Seq last_seq{};
   static constexpr void fields(auto& s, auto&& f) {
-    f("id", s.id), f("parent", s.parent), f("name", s.name), f("steps", s.steps), f("first-seq", s.first_seq),
-        f("last-seq", s.last_seq);
+    f("id", s.id), f("parent", s.parent), f("name", s.name), f("steps", s.steps),
+        f("first-seq", s.first_seq), f("last-seq", s.last_seq);
   }
 };
 
@@ -90,24 +91,28 @@ class TraceReader {
   std::span<const ChunkInfo> chunks() const;    // data chunks, by seq
   std::span<const ThreadInfo> threads() const;  // by id
   const Ending& ending() const;
-  bool complete() const;  // nothing is missing: finished by its writer, no loss found so far
+  bool complete() const;        // nothing is missing: finished by its writer, no loss found so far
   std::uint64_t steps() const;  // readable instructions
 
   // What open() found out. Losses found later by decoding are the caller's to add.
   const Diagnostics& diagnostics() const;
 
-  // The first chunk that holds anything at or after `seq`, be it an event; chunks().size() past the end.
+  // The first chunk that holds anything at or after `seq`, be it an event; chunks().size() past the
+  // end.
   std::size_t chunk_at(Seq seq) const;
 
   // Decodes chunks()[index]. On an error `out` is unusable and can be reused.
   Status decode(std::size_t index, Chunk& out, const Columns& columns = {}) const;
 
-  // Pages (4 KiB, or coarser in chunks that touch very many) that the chunk accesses. False: certainly none of these bytes.
+  // Pages (4 KiB, or coarser in chunks that touch very many) that the chunk accesses. False:
+  // certainly none of these bytes.
   Result<bool> may_touch(std::size_t index, Addr address, std::uint64_t size) const;
 
-  // Decodes the chunks one after the other, skips damaged ones with a diagnostic, until `f` returns false.
+  // Decodes the chunks one after the other, skips damaged ones with a diagnostic, until `f` returns
+  // false.
   enum class Order { kForward, kBackward };
-  void scan(Order order, const Columns& columns, Diagnostics& diagnostics, const std::function<bool(const Chunk&)>& f) const;
+  void scan(Order order, const Columns& columns, Diagnostics& diagnostics,
+            const std::function<bool(const Chunk&)>& f) const;
 
   // Sizes by column over all readable chunks. Touches every chunk's head.
   std::vector<ColumnSize> column_sizes() const;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How the parts of svd report failure. Three kinds, never mixed:
-//   Result<T>    bad input or environment: an Error says which file, chunk and offset, and what to do.
-//   Diagnostic   the trace is usable but imperfect: named, counted, always shown (diagnostic.h).
-//   SVD_CHECK    a broken invariant of our own code: stops the program, on in release too.
+//   Result<T>    bad input or environment: an Error says which file, chunk and offset, and what to
+//   do. Diagnostic   the trace is usable but imperfect: named, counted, always shown
+//   (diagnostic.h). SVD_CHECK    a broken invariant of our own code: stops the program, on in
+//   release too.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@
 namespace svd {
 
 enum class ErrorKind {
-  kUsage,       // the caller asked for something that makes no sense: exit 2
-  kIo,          // the operating system said no
-  kNotATrace,   // not a trace file at all, or of a version that we cannot read: exit 3
-  kDamaged,     // a trace file, but these bytes are not what was written
-  kText,        // a textual trace or log that does not parse
+  kUsage,      // the caller asked for something that makes no sense: exit 2
+  kIo,         // the operating system said no
+  kNotATrace,  // not a trace file at all, or of a version that we cannot read: exit 3
+  kDamaged,    // a trace file, but these bytes are not what was written
+  kText,       // a textual trace or log that does not parse
 };
 
 struct Error {
@@ -37,8 +38,10 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
 
   explicit operator bool() const { return state_.index() == 0; }
   T& operator*() & { return std::get<0>(state_); }

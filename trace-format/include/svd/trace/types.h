@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The distinct number types of a trace. Each wraps one integer, converts from and to it only explicitly, and allows just the
-// arithmetic that has a meaning: an ordinal plus a count is an ordinal, the difference of two ordinals is a count; names
-// (thread, block, …) are only compared.
+// The distinct number types of a trace. Each wraps one integer, converts from and to it only
+// explicitly, and allows just the arithmetic that has a meaning: an ordinal plus a count is an
+// ordinal, the difference of two ordinals is a count; names (thread, block, …) are only compared.
 #pragma once
 
 #include <compare>
@@ -67,5 +67,7 @@ struct std::hash<svd::Name<Tag, Rep>> {
 };
 template <class Tag>
 struct std::hash<svd::Ordinal<Tag>> {
-  std::size_t operator()(svd::Ordinal<Tag> n) const noexcept { return std::hash<std::uint64_t>{}(n.value); }
+  std::size_t operator()(svd::Ordinal<Tag> n) const noexcept {
+    return std::hash<std::uint64_t>{}(n.value);
+  }
 };

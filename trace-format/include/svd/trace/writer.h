@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes trace.fb as a stream: memory stays bounded by one chunk, the file only grows, and every chunk that was written can be
-// read whatever happens afterwards. One writer, one thread. The format: docs/trace-format.md.
+// Writes trace.fb as a stream: memory stays bounded by one chunk, the file only grows, and every
+// chunk that was written can be read whatever happens afterwards. One writer, one thread. The
+// format: docs/trace-format.md.
 //
-// The order of calls is the order of the run. Whatever an execution or event refers to (block, statement, stack, module) is added
-// first. The hot path is exec(); it does not allocate once warm.
+// The order of calls is the order of the run. Whatever an execution or event refers to (block,
+// statement, stack, module) is added first. The hot path is exec(); it does not allocate once warm.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,17 @@
 namespace svd {
 
 struct WriterOptions {
-  // A chunk ends after this many steps or accesses, whichever comes first. Larger compresses better, smaller is reached faster.
-  // At most kMaxChunkSteps (limits.h).
+  // A chunk ends after this many steps or accesses, whichever comes first. Larger compresses
+  // better, smaller is reached faster. At most kMaxChunkSteps (limits.h).
   std::uint32_t chunk_steps = 1U << 21;
 };
 
 class TraceWriter {
  public:
-  // Creates `path` (mode 0600, never through a symlink, locked while we write; a regular file there is replaced). "-" is stdout.
-  static Result<std::unique_ptr<TraceWriter>> create(const std::string& path, const Process& process,
+  // Creates `path` (mode 0600, never through a symlink, locked while we write; a regular file there
+  // is replaced). "-" is stdout.
+  static Result<std::unique_ptr<TraceWriter>> create(const std::string& path,
+                                                     const Process& process,
                                                      const WriterOptions& options = {});
   ~TraceWriter();  // without finish(): flushes what it can; the file then has no index and no end
   TraceWriter(const TraceWriter&) = delete;
@@ -43,19 +46,22 @@ class TraceWriter {
   // From here on executions belong to `thread`.
   void run(ThreadId thread);
 
-  // One execution. `logged`: for each slot of the part in order, its address if is_logged(slot, part), then its length if it is a
-  // range. `values`: for each slot with has_value() in order, its value (any, if absent). Null `values` only where the process
-  // says has_values = false.
-  void exec(BlockId block, const Part& part, const std::uint64_t* logged, const std::uint64_t* values);
-  void exec(BlockId block, const std::uint64_t* logged, const std::uint64_t* values);  // the whole block
+  // One execution. `logged`: for each slot of the part in order, its address if is_logged(slot,
+  // part), then its length if it is a range. `values`: for each slot with has_value() in order, its
+  // value (any, if absent). Null `values` only where the process says has_values = false.
+  void exec(BlockId block, const Part& part, const std::uint64_t* logged,
+            const std::uint64_t* values);
+  void exec(BlockId block, const std::uint64_t* logged,
+            const std::uint64_t* values);  // the whole block
 
-  // Between the executions before and after it. Strings and data of one event: at most kMaxEventBytes together.
+  // Between the executions before and after it. Strings and data of one event: at most
+  // kMaxEventBytes together.
   void event(ThreadId thread, const EventBody& body);
 
   Seq now() const;  // the next instruction's
 
-  // Makes everything so far readable by others. Errors stick: once writing failed, every later call reports the same, nothing more is
-  // written, and the file holds all chunks before.
+  // Makes everything so far readable by others. Errors stick: once writing failed, every later call
+  // reports the same, nothing more is written, and the file holds all chunks before.
   Status flush();
   // Flushes, writes the index, closes. Call once.
   Status finish();
