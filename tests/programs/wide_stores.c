@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Accesses that do not fit a register: SSE and AVX loads and stores, x87, string instructions with
-// and without repetition, unaligned and overlapping ones, and narrow loads of what they wrote.
+// wide_stores [ROUNDS]: accesses that do not fit a register: SSE and AVX loads and stores, x87,
+// string instructions with and without repetition, unaligned and overlapping ones, and narrow loads
+// of what they wrote.
 #include <emmintrin.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "expect.h"
 
-enum { kSize = 256, kRounds = 200 };
+enum { kSize = 256 };
 
 static unsigned char from[kSize + 16], to[kSize + 16];
 
@@ -52,12 +53,13 @@ static unsigned narrow_sum(void) {
   return sum;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 200;
   unsigned sum = 0;
   volatile long double extended = 1.0L;
-  for (unsigned round = 0; round < kRounds; ++round) {
+  for (unsigned round = 0; round < rounds; ++round) {
     for (unsigned i = 0; i < kSize; ++i) from[i] = (unsigned char)(i * 7 + round);
-    copy_strings(round);
+    copy_strings(round % kSize);
     sum += narrow_sum();
     fill_strings(round % 32, round * 0x0101010101010101U);
     sum += narrow_sum();

@@ -93,8 +93,9 @@ std::optional<std::string> FlowChecker::exec(const Exec& exec) {
   std::optional<std::string> problem;
   ++transitions_;
   indirect_ += thread.anywhere || thread.successors.anywhere;
-  bool middle = part.first_slot > 0 && block.slots[part.first_slot - 1].instruction == part.first;
-  if (!legal(thread, pc) && !(middle && pc == thread.last)) {
+  bool inside = part.first_slot > 0 && block.slots[part.first_slot - 1U].instruction == part.first;
+  bool rest = exec.shape->id == thread.block && part.first == thread.end - (inside ? 1 : 0);
+  if (!(rest && part.first > 0) && !legal(thread, pc)) {
     problem = fmt::format("{}: T{} goes from {:#x} to {:#x}, not to {:#x} or {:#x}{}",
                           exec.seq.value, exec.thread.value, thread.last.value, pc.value,
                           thread.successors.next.value, thread.successors.target.value,
@@ -103,6 +104,8 @@ std::optional<std::string> FlowChecker::exec(const Exec& exec) {
   std::uint16_t last = static_cast<std::uint16_t>(part.end - 1);
   thread.anywhere = thread.signalled = false;
   thread.last = block.instructions[last].pc;
+  thread.block = exec.shape->id;
+  thread.end = part.end;
   thread.successors = successors(exec.shape->id, last);
   thread.stopped = part.end < block.size() && !thread.successors.may_stop;
   return problem;

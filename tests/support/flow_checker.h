@@ -2,8 +2,8 @@
 //
 // Whether each execution of a thread is one that its predecessor can go to, by the machine code:
 // the target of a direct jump or call, the instruction behind any other, the same instruction for
-// one that repeats. Returns, indirect jumps and calls can go anywhere. A signal may come between,
-// go to its handler and return to where it came.
+// one that repeats, the rest of a block that was recorded in parts. Returns, indirect jumps and
+// calls can go anywhere. A signal may come between, go to its handler and return to where it came.
 #pragma once
 
 #include <capstone/capstone.h>
@@ -52,6 +52,8 @@ class FlowChecker {
     bool stopped = false;  // the last block was left where only a fault can
     bool signalled = false;
     Pc last{};
+    BlockId block{};
+    std::uint16_t end = 0;  // of the last part of `block`
     Successors successors;
     std::vector<Interruption> interruptions;
   };

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "support/flow_checker.h"
 #include "support/value_checker.h"
@@ -79,6 +80,8 @@ class Walk {
     counts.instructions += exec.shape->part.steps();
     exec.accesses([&](const MemoryAccess& access) {
       ++(access.slot->write ? counts.stores : counts.loads);
+      bool odd = access.size > 32 || !std::has_single_bit(access.size);
+      if (odd) ++(access.slot->write ? counts.odd_stores : counts.odd_loads);
       counts.locked += access.slot->atomic && access.slot->write;
     });
   }

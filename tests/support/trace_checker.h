@@ -33,7 +33,9 @@ struct TraceCheck {
     std::uint64_t instructions = 0;
     std::uint64_t loads = 0;
     std::uint64_t stores = 0;
-    std::uint64_t locked = 0;  // instructions that read and write indivisibly
+    std::uint64_t locked = 0;     // stores of instructions that read and write indivisibly
+    std::uint64_t odd_loads = 0;  // of them: of sizes that Valgrind leaves to helpers (x87, state)
+    std::uint64_t odd_stores = 0;
   } counts;
 
   std::uint64_t transitions = 0;           // from a block to the next of its thread

@@ -141,6 +141,14 @@ TEST_F(Flow, AMiddleIsLeftByAFaultOnly) {
   EXPECT_EQ(illegal(), 1U);
 }
 
+TEST_F(Flow, ABlockInPartsIsOne) {
+  t_.writer().run(ThreadId(1));
+  t_.writer().exec(body_, Part{0, 1, 0, 0}, nullptr, nullptr);
+  t_.writer().exec(body_, Part{1, 3, 0, 0}, nullptr, nullptr);
+  run({ret_});
+  EXPECT_EQ(illegal(), 0U);
+}
+
 TEST_F(Flow, AHandlerRunsAndReturns) {
   run({call_});
   t_.writer().exec(body_, Part{0, 1, 0, 0}, nullptr, nullptr);
