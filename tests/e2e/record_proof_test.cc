@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The proof that nothing is missing from a recording: each program's trace is checked against
+// itself (support/trace_checker.h), and those of one thread against lackey, a tool of Valgrind that
+// counts what it executes.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+#include "e2e/record.h"
+#include "support/small_trace.h"
+#include "support/trace_checker.h"
+
+namespace svd::test {
+namespace {
+
+constexpr double kLeastShareEqual = 0.999;
+constexpr double kMostDifference = 0.001;  // of counts
+
+struct Subject {
+  std::string command;
+  std::size_t threads = 1;
+  friend void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.command; }
+};
+
+std::string test_name(std::string command) {
+  for (char& c : command) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return command;
+}
+
+class Proof : public testing::TestWithParam<Subject> {};
+
+TEST_P(Proof, NothingIsMissing) {
+  Recording recording(program(GetParam().command));
+  ASSERT_EQ(recording.result().exit_code, 0) << recording.result().err;
+  const TraceReader& trace = recording.trace();
+  EXPECT_TRUE(trace.complete());
+  EXPECT_EQ(complaints(trace), "");
+  EXPECT_EQ(ending(trace), "exit 0");
+  EXPECT_GE(trace.threads().size(), GetParam().threads);
+
+  TraceCheck check = check_trace(trace);
+  std::cout << check.describe();
+  EXPECT_GT(check.counts.instructions, 0U);
+  EXPECT_EQ(check.illegal_transitions, 0U);
+  EXPECT_GE(check.share_equal(), kLeastShareEqual);
+  EXPECT_GT(check.loads_equal, check.loads / 2) << "most loads can be checked";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, Proof,
+    testing::Values(Subject{"arithmetic"}, Subject{"arithmetic-static"}, Subject{"atomics", 4},
+                    Subject{"atomics-static 8", 8}, Subject{"bank 16", 17},
+                    Subject{"bank-static 2", 3}, Subject{"c11_threads", 5},
+                    Subject{"conditions", 5}, Subject{"containers"}, Subject{"containers-static"},
+                    Subject{"exceptions", 5}, Subject{"exceptions-static", 5},
+                    Subject{"generated_code", 3}, Subject{"heap"}, Subject{"longjmp", 5},
+                    Subject{"mappings"}, Subject{"mutexes", 5}, Subject{"raw_futex", 4},
+                    Subject{"rwlocks", 6}, Subject{"semaphores-static", 5}, Subject{"signals", 2},
+                    Subject{"std_threads", 5}, Subject{"syscalls"}, Subject{"text"},
+                    Subject{"text-static"}, Subject{"thread_life", 5}, Subject{"wide_stores"},
+                    Subject{"wide_stores-static"}, Subject{"work_queue 15", 16}),
+    [](const auto& test) { return test_name(test.param.command); });
+
+// ---- Counts beside lackey's ----
+
+struct Counts {
+  double instructions = 0;
+  double loads = 0;
+  double stores = 0;
+};
+
+Counts operator-(const Counts& a, const Counts& b) {
+  return {a.instructions - b.instructions, a.loads - b.loads, a.stores - b.stores};
+}
+
+// "1,234" as a number; false if it is none.
+bool read_number(std::istream& in, double& number) {
+  std::string word;
+  if (!(in >> word)) return false;
+  std::erase(word, ',');
+  char* end = nullptr;
+  number = std::strtod(word.c_str(), &end);
+  return *end == 0;
+}
+
+// The recorder hides from programs that the processor is good at "rep movsb", or the C library
+// would copy by it, and its iterations count. Lackey does not, so neither run may use it.
+CommandOptions same_library() {
+  CommandOptions options;
+  options.environment = {{"GLIBC_TUNABLES", "glibc.cpu.hwcaps=-ERMS,-FSRM"}};
+  return options;
+}
+
+// Lackey reads a locked instruction's operand twice, once for the compare-and-swap that it is made
+// of; the programs compared here have next to none.
+Counts count_by_lackey(const std::string& command) {
+  std::string log = temp_path("lackey.log");
+  std::vector<std::string> words{"/usr/bin/valgrind", "--tool=lackey", "--vex-guest-chase=no",
+                                 "--detailed-counts=yes", "--log-file=" + log};
+  for (const std::string& word : program(command)) words.push_back(word);
+  CommandResult result = run_command(words, same_library());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::istringstream in(read_file(log));
+  std::filesystem::remove(log);
+  Counts counts;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words_of(line.substr(std::min(line.size(), line.find("== ") + 3)));
+    std::string first, second;
+    words_of >> first;
+    double loads = 0, stores = 0;
+    if (first == "guest") {
+      words_of >> second;
+      if (second == "instrs:") read_number(words_of, counts.instructions);
+    } else if (first.size() >= 2 && std::string("IVFD").find(first[0]) != std::string::npos &&
+               read_number(words_of, loads) && read_number(words_of, stores)) {
+      counts.loads += loads;
+      counts.stores += stores;
+    }
+  }
+  return counts;
+}
+
+// Without what Valgrind leaves to helpers, which lackey does not see.
+Counts count_by_us(const std::string& command) {
+  Recording recording(program(command), {}, same_library());
+  TraceCheck check = check_trace(recording.trace());
+  return {static_cast<double>(check.counts.instructions),
+          static_cast<double>(check.counts.loads - check.counts.odd_loads),
+          static_cast<double>(check.counts.stores - check.counts.odd_stores)};
+}
+
+class Lackey : public testing::TestWithParam<std::string> {};
+
+// What our preload library makes the dynamic linker do at the start, and at the first call of each
+// function that it stands in front of, is not lackey's business. So each program runs twice, the
+// second time three times as long, and what the two runs differ in is compared. The preload
+// library's own instructions are not counted at all.
+TEST_P(Lackey, CountsTheSame) {
+  std::string shorter = GetParam() + " 20";
+  std::string longer = GetParam() + " 60";
+  Counts ours = count_by_us(longer) - count_by_us(shorter);
+  Counts theirs = count_by_lackey(longer) - count_by_lackey(shorter);
+  std::cout << fmt::format("{:12} {:>14} {:>14}\n", "", "svd", "lackey");
+  auto compare = [](const char* what, double our, double their) {
+    std::cout << fmt::format("{:12} {:14} {:14} {:+.4f} %\n", what, our, their,
+                             100 * (our / their - 1));
+    EXPECT_LE(std::abs(our - their), kMostDifference * their) << what;
+  };
+  compare("instructions", ours.instructions, theirs.instructions);
+  compare("loads", ours.loads, theirs.loads);
+  compare("stores", ours.stores, theirs.stores);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Lackey,
+                         testing::Values("arithmetic", "arithmetic-static", "text", "text-static",
+                                         "containers", "containers-static", "wide_stores",
+                                         "wide_stores-static"),
+                         [](const auto& test) { return test_name(test.param); });
+
+}  // namespace
+}  // namespace svd::test
