@@ -13,25 +13,28 @@ define build
 @cmake --build --preset $(1) -j$(JOBS) $(if $(2),--target $(2))
 endef
 
-.PHONY: help demo test bench fuzz format tidy clean
+.PHONY: help demo test bench bench-record servers fuzz format tidy clean
 
 help:
 	@echo 'make demo     install what is missing, build, and show the main job on an example'
 	@echo 'make test     install what is missing, build, run every test and check'
 	@echo 'make bench    build and run the benchmarks'
+	@echo 'make bench-record  measure what recording costs, beside what other tools cost'
+	@echo 'make servers  install servers of Debian and record them under a small load'
 	@echo 'make fuzz     look for inputs that break the readers, FUZZ_SECONDS=$(FUZZ_SECONDS) for each'
 	@echo 'make format   lay out the sources and check their licence lines'
 	@echo 'make tidy     lint the sources; FILES=REGEX: only those whose path matches'
 	@echo 'make clean    remove build/'
 	@echo 'Each takes JOBS=$(JOBS), the number of processes at a time.'
 
+# The example crashes: svd-record then dies of the same signal, as a shell sees it.
 demo:
 	@packaging/install-missing build run
-	$(call build,release,svd-analyze svd-example-trace)
+	$(call build,release,svd-record svd_tool svd_preload svd-analyze svd_examples)
 	@echo
-	$(BIN)/svd-example-trace build/demo.fb
+	$(BIN)/svd-record -o build/demo.fb -- build/release/examples/apache_log build/access.log 4000 || [ $$? -ge 128 ]
 	$(BIN)/svd-analyze info build/demo.fb
-	$(BIN)/svd-analyze dump build/demo.fb --limit=20
+	$(BIN)/svd-analyze dump build/demo.fb --tail=20
 
 test:
 	@packaging/install-missing build run check
@@ -40,6 +43,17 @@ test:
 bench:
 	@packaging/install-missing build run
 	$(call build,release,bench)
+
+bench-record:
+	@packaging/install-missing build run measure
+	$(call build,release,svd-record svd_tool svd_preload svd_bench_programs)
+	@tests/bench/record/run build/release
+
+servers:
+	@packaging/install-missing build run measure
+	@tests/servers/install
+	$(call build,release,svd-record svd-analyze svd_tool svd_preload)
+	@tests/servers/run build/release
 
 fuzz:
 	@packaging/install-missing build run check
