@@ -19,6 +19,7 @@ class Server:
     prepare: list = dataclasses.field(default_factory=list)
     ready: list = dataclasses.field(default_factory=list)  # a command; without: a connection
     stop: int = signal.SIGTERM
+    open_files: int = 0  # limit; 0: as it is
 
 
 APACHE = """
@@ -83,10 +84,12 @@ MARIA_CLIENT = ["--no-defaults", "--protocol=tcp", "--host=127.0.0.1", "--port={
                 "--user=root"]
 
 SERVERS = [
+    # It sets its limit of open files to its connections, and Valgrind keeps 12 files for itself.
     Server(
         name="memcached",
+        open_files=1024,
         command=["/usr/bin/memcached", "-l", "127.0.0.1", "-p", "{port}", "-U", "0", "-t", "4",
-                 "-m", "16", "-u", "{user}"],
+                 "-c", "1012", "-m", "16", "-u", "{user}"],
         load=[["memcslap", "--servers=127.0.0.1:{port}", "--concurrency=4",
                "--execute-number=500", "--test=" + test] for test in ("set", "get")]),
     Server(
@@ -102,13 +105,15 @@ SERVERS = [
         files={"nginx.conf": NGINX, **PAGE},
         command=["/usr/sbin/nginx", "-p", "{folder}", "-c", "{folder}/nginx.conf"],
         load=[AB]),
+    # It would map 8 TB for a buffer pool that may grow, which Valgrind cannot.
     Server(
         name="mariadbd",
         prepare=[["mariadb-install-db", "--no-defaults", "--datadir={folder}/data",
                   "--auth-root-authentication-method=normal", "--skip-test-db"]],
         command=["/usr/sbin/mariadbd", "--no-defaults", "--datadir={folder}/data", "--port={port}",
                  "--bind-address=127.0.0.1", "--socket={folder}/socket", "--pid-file={folder}/pid",
-                 "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M",
+                 "--innodb-buffer-pool-size=16M", "--innodb-buffer-pool-size-max=16M",
+                 "--innodb-log-file-size=8M",
                  "--innodb-use-native-aio=0", "--skip-name-resolve"],
         ready=["mariadb-admin", *MARIA_CLIENT, "ping"],
         load=[["mariadb-slap", *MARIA_CLIENT, "--auto-generate-sql", "--concurrency=4",
