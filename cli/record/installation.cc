@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -85,6 +86,18 @@ std::string tool_directory() {
   std::error_code ignored;
   fs::path self = fs::read_symlink("/proc/self/exe", ignored);
   return (self.parent_path().parent_path() / "lib" / "svd").string();
+}
+
+std::string output_problem(const std::string& file) {
+  struct stat status {};
+  if (lstat(file.c_str(), &status) == 0 && S_ISCHR(status.st_mode)) return {};
+  if (!file.empty() && lstat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return fmt::format("{}: is {}, which traces are not written to; name another file with -o",
+                       file, S_ISLNK(status.st_mode) ? "a symbolic link" : "not a regular file");
+  fs::path folder = fs::path(file).parent_path();
+  if (folder.empty()) folder = ".";
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return fmt::format("{}: {}; name another file with -o", folder.string(), std::strerror(errno));
 }
 
 std::string tool_problem() {

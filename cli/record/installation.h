@@ -21,6 +21,9 @@ std::string find_valgrind();
 
 // The directory with our tool and the files of Valgrind that it needs.
 std::string tool_directory();
+// Why no trace can be written to `file` (as given to -o); "" when one can.
+std::string output_problem(const std::string& file);
+
 // The sentence that says what is missing there; "" when all is there.
 std::string tool_problem();
 

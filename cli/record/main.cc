@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "record/doctor.h"
 #include "record/exit_codes.h"
 #include "record/installation.h"
 #include "record/report.h"
@@ -35,6 +36,8 @@ int end_like(int status) {
 }
 
 int run(const Arguments& arguments) {
+  if (!arguments.empty() && arguments.front() == "doctor")
+    return run_doctor({arguments.begin() + 1, arguments.end()});
   Command command(kName, kSummary);
   RecordRequest request;
   if (auto exit = read_request(command, arguments, request)) return *exit;

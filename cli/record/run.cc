@@ -160,6 +160,9 @@ Result<RunOutcome> run_recorded(const RecordRequest& request, const std::string&
   if (std::string problem = tool_problem(); !problem.empty())
     return Error{ErrorKind::kIo, {}, {}, {}, problem + "; see svd-record doctor"};
 
+  if (std::string problem = output_problem(request.file); !problem.empty())
+    return Error{ErrorKind::kIo, {}, {}, {}, problem};
+
   // Before there are threads, so that all of ours have it.
   sigset_t wanted;
   sigset_t before;

@@ -20,5 +20,9 @@ extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protect
  * code: in a system call. */
 extern void VG_(discard_translations)(Addr start, ULong size, const HChar* who);
 extern Bool VG_(clo_trace_children);
+extern Int VG_(cl_exec_fd); /* the client's executable */
+/* What execve does; `pathname` need not be the client's memory when it is not to be checked. */
+extern void handle_pre_sys_execve(ThreadId tid, void* status, Addr pathname, Addr arguments,
+                                  Addr environment, Int type, Bool check_pathname);
 
 #endif /* SVD_CORE_H */

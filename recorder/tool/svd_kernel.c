@@ -25,6 +25,12 @@ static SizeT string_length(Addr address, SizeT max) {
   return n;
 }
 
+Bool svd_client_string_is(Addr address, const HChar* text) {
+  SizeT length = VG_(strlen)(text);
+  return string_length(address, length + 1) == length &&
+         VG_(strncmp)((const HChar*)address, text, length) == 0;
+}
+
 static void log_text(UInt type, ThreadId tid, Addr text, SizeT max) {
   UInt length = string_length(text, max);
   SvdWireRecord* r = svd_log_record(type, tid, svd_padded(sizeof(*r) + length), length);

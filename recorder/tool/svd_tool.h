@@ -109,6 +109,8 @@ void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args);
 void svd_syscall_exit(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRes result);
 void svd_kernel_read(CorePart part, ThreadId tid, const HChar* what, Addr address, SizeT size);
 void svd_kernel_read_string(CorePart part, ThreadId tid, const HChar* what, Addr address);
+/* Whether the client has just this string at `address`. */
+Bool svd_client_string_is(Addr address, const HChar* text);
 /* `bytes`: what was written, NULL if that is not known. At most 32 KiB. */
 void svd_log_kernel_write(ThreadId tid, Addr address, SizeT size, const UChar* bytes);
 void svd_kernel_write(CorePart part, ThreadId tid, Addr address, SizeT size);

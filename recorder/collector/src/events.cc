@@ -86,7 +86,7 @@ bool Translator::record(const std::uint8_t* bytes, const std::uint8_t* next) {
 void Translator::thread_create(const SvdWireThreadCreate& create) {
   // The first thread of the process has no maker.
   if (create.record.tid == 0) {
-    current_ = &threads_.create(create.child, ThreadId());
+    current_ = &threads_.at(create.child);
     return;
   }
   ThreadState& parent = threads_.at(create.record.tid);
