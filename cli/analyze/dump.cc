@@ -87,13 +87,13 @@ int run_dump(const Arguments& arguments) {
 
   auto trace = open_trace(command, options.trace);
   if (!trace) return kUnreadable;
-  Names names(*trace);
+  Diagnostics diagnostics = trace->diagnostics();
+  Names names(*trace, diagnostics);
   auto selection = Selection::parse(options.selection, *trace, names);
   if (!selection) return command.wrong_use(selection.error().what);
   auto output = Output::open(options.output, options.trace);
   if (!output) return output_failed(command, output.error());
 
-  Diagnostics diagnostics = trace->diagnostics();
   if (options.text) {
     if (auto printed = print_as_text(*trace, options.selection, *selection, *output, diagnostics);
         !printed && !output->failed()) {

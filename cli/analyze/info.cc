@@ -36,12 +36,15 @@ int run_info(const Arguments& arguments) {
   if (!trace) return kUnreadable;
   auto output = Output::open(path, input);
   if (!output) return output_failed(command, output.error());
-  Names names(*trace);
+  Diagnostics of_names;
+  Names names(*trace, of_names);
   Facts facts;
   {
     Progress progress("reading", "instr", trace->steps(), command.quiet());
     facts = gather(*trace, names, [&progress](Seq at) { progress.at(at.value); });
   }
+  for (const Diagnostic& d : of_names.list())
+    facts.diagnostics.add(d.name, d.severity, d.count, d.text);
   if (format == "json") {
     print_info_json(*trace, facts, *output);
   } else {

@@ -15,6 +15,7 @@
 #include "common/options.h"
 #include "common/terminal.h"
 #include "svd/trace/nearest.h"
+#include "symbols/elf_symbols.h"
 
 namespace svd::cli {
 namespace {
@@ -60,9 +61,13 @@ const Symbol* Names::Table::find(std::uint64_t address) const {
   return nullptr;
 }
 
-Names::Names(const TraceReader& trace) : trace_(trace) {
-  for (const Symbol& symbol : trace.symbols())
+Names::Names(const TraceReader& trace, Diagnostics& diagnostics)
+    : trace_(trace), loaded_(load_elf_symbols(trace, diagnostics)) {
+  auto add = [&](const Symbol& symbol) {
     (symbol.kind == SymbolKind::kData ? data_ : functions_).add(symbol);
+  };
+  std::for_each(loaded_.begin(), loaded_.end(), add);
+  std::for_each(trace.symbols().begin(), trace.symbols().end(), add);
   data_.finish();
   functions_.finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From addresses to the names that people use, and back: variables and functions from the trace's
-// symbols, else module and offset.
+// symbols and from the recorded files, where they are still there; else module and offset.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,18 @@ struct AddressRange {
   }
 };
 
-// Reads the trace's tables only; the reader must outlive it.
+// Reads the trace's tables and the symbol tables of its modules; the reader must outlive it.
 class Names {
  public:
-  explicit Names(const TraceReader& trace);
+  Names(const TraceReader& trace, Diagnostics& diagnostics);
+  Names(const Names&) = delete;  // the tables point into it
+  Names& operator=(const Names&) = delete;
 
   // The innermost symbol that covers the address; null when there is none.
   const Symbol* data(Addr address) const { return data_.find(address.value); }
   const Symbol* function(Pc pc) const { return functions_.find(pc.value); }
+
+  const std::vector<const Symbol*>& functions() const { return functions_.symbols(); }
 
   // "outcnt", "log_buffer+4:2", "0x7ffe10:8": an access of `size` bytes. The size is left out where
   // it is the variable's.
@@ -59,6 +63,7 @@ class Names {
   };
 
   const TraceReader& trace_;
+  std::vector<Symbol> loaded_;
   Table data_;
   Table functions_;
 };

@@ -60,14 +60,14 @@ Status parse_threads(std::string_view text, const TraceReader& trace, Selection&
   }
 }
 
-Status parse_function(const std::string& name, const TraceReader& trace, Selection& selection) {
+Status parse_function(const std::string& name, const TraceReader& trace, const Names& names,
+                      Selection& selection) {
   selection.function = name;
   std::vector<std::string_view> known;
-  for (const Symbol& symbol : trace.symbols()) {
-    if (symbol.kind != SymbolKind::kFunction) continue;
-    known.push_back(symbol.name);
-    if (symbol.name == name)
-      selection.function_code.push_back({symbol.address, symbol.address + symbol.size});
+  for (const Symbol* symbol : names.functions()) {
+    known.push_back(symbol->name);
+    if (symbol->name == name)
+      selection.function_code.push_back({symbol->address, symbol->address + symbol->size});
   }
   for (const Statement& statement : trace.statements()) known.push_back(statement.function);
   if (std::find(known.begin(), known.end(), name) != known.end()) return Done{};
@@ -130,7 +130,7 @@ Result<Selection> Selection::parse(const SelectionText& text, const TraceReader&
     if (auto parsed = parse_threads(text.threads, trace, selection); !parsed) return parsed.error();
   }
   if (!text.function.empty()) {
-    if (auto parsed = parse_function(text.function, trace, selection); !parsed)
+    if (auto parsed = parse_function(text.function, trace, names, selection); !parsed)
       return parsed.error();
   }
   if (!text.address.empty()) {
