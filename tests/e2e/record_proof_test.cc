@@ -25,7 +25,9 @@ constexpr double kMostDifference = 0.001;  // of counts
 struct Subject {
   std::string command;
   std::size_t threads = 1;
-  friend void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.command; }
+  friend std::ostream& operator<<(std::ostream& out, const Subject& subject) {
+    return out << subject.command;
+  }
 };
 
 std::string test_name(std::string command) {

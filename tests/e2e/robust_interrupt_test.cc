@@ -115,6 +115,7 @@ class Background {
     if (controlling) ioctl(terminal, TIOCSCTTY, 0);
     for (int fd = 0; fd < 3; ++fd) dup2(terminal, fd);
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     execv(argv[0], argv.data());

@@ -20,8 +20,8 @@ struct Counters {
   std::atomic<Int> sum{0}, bits{0}, swapped{0};
   void work(int i) {
     sum.fetch_add(static_cast<Int>(1));
-    bits.fetch_or(static_cast<Int>(1U << (i % 7)));
-    bits.fetch_and(static_cast<Int>(~(1U << (i % 5))));
+    bits.fetch_or(static_cast<Int>(Int{1} << (i % 7)));
+    bits.fetch_and(static_cast<Int>(~(Int{1} << (i % 5))));
     Int seen = swapped.load();
     while (!swapped.compare_exchange_weak(seen, static_cast<Int>(seen + 1))) {
     }

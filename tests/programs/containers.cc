@@ -57,6 +57,7 @@ std::size_t words(int count) {
   std::istringstream in(text.str());
   for (std::string word; in >> word;) ++ordered[word], ++hashed[word + "-with-a-long-tail"];
   std::vector<std::string> sorted;
+  sorted.reserve(hashed.size());
   for (const auto& [word, times] : hashed) sorted.push_back(word + std::to_string(times));
   std::sort(sorted.begin(), sorted.end());
   return ordered.size() * 1000 + sorted.front().size() + sorted.back().size();

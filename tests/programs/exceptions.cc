@@ -67,6 +67,7 @@ std::string carried() {
 
 int main(int argc, char** argv) {
   std::vector<std::future<int>> results;
+  results.reserve(4);
   for (int t = 0; t < 4; ++t) {
     results.push_back(std::async(std::launch::async, [] { return rounds(200) + unwound; }));
   }

@@ -42,6 +42,7 @@ long locks() {
   std::atomic<int> initialised = 0;
   long sum = 0;
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 500; ++i) {

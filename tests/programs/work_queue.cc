@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   Queue<Task> tasks;
   Queue<std::size_t> results;
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(workers));
   for (int w = 0; w < workers; ++w) {
     threads.emplace_back([&] {
       for (Task task = tasks.pop(); task.number >= 0; task = tasks.pop()) {
