@@ -29,7 +29,7 @@ int run_assemble(const Arguments& arguments) {
   auto made = assemble(text->text(), input,
                        [&trace](const Process& process) { return trace.create(process); });
   if (!made) return making_failed(command, made.error());
-  trace.keep();
+  if (auto kept = trace.keep(); !kept) return making_failed(command, kept.error());
   return kSuccess;
 }
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -93,4 +95,13 @@ int run(Arguments arguments) {
 }  // namespace
 }  // namespace svd::cli
 
-int main(int argc, char** argv) { return svd::cli::run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  try {
+    return svd::cli::run({argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    std::fputs("svd-analyze: there is not enough memory for this trace\n", stderr);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "svd-analyze: %s\n", e.what());
+  }
+  return svd::cli::kUnreadable;
+}

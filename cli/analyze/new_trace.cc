@@ -4,18 +4,35 @@
 
 #include "analyze/new_trace.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 #include "common/output.h"
 
 namespace svd::cli {
 
+namespace {
+
+// A recorder holds a lock on the trace that it writes.
+bool is_being_written(const std::string& path) {
+  int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return false;
+  bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(fd);
+  return locked;
+}
+
+}  // namespace
+
 NewTrace::~NewTrace() {
-  struct stat status {};
-  // Only what the writer made: a device stays.
-  if (created_ && lstat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode))
-    unlink(path_.c_str());
+  if (written_ != path_) unlink(written_.c_str());
 }
 
 Result<std::unique_ptr<TraceWriter>> NewTrace::create(const Process& process) {
@@ -26,9 +43,35 @@ Result<std::unique_ptr<TraceWriter>> NewTrace::create(const Process& process) {
     error.what = "this is the input; choose another file for the output";
     return error;
   }
-  auto writer = TraceWriter::create(path_, process);
-  created_ = static_cast<bool>(writer);
+  if (is_being_written(path_)) {
+    Error error;
+    error.file = path_;
+    error.what = "is being written by another process";
+    return error;
+  }
+  // Only a regular file, or none, can be replaced as a whole; anything else is written to, or
+  // refused, as TraceWriter does it.
+  struct stat status {};
+  bool whole = path_ != "-" && (lstat(path_.c_str(), &status) != 0 || S_ISREG(status.st_mode));
+  std::string place = whole ? fmt::format("{}.{}.part", path_, getpid()) : path_;
+  auto writer = TraceWriter::create(place, process);
+  if (writer) written_ = place;
+  if (!writer && whole) {
+    Error error = writer.error();
+    error.file = path_;
+    return error;
+  }
   return writer;
+}
+
+Status NewTrace::keep() {
+  std::string from = std::exchange(written_, path_);
+  if (from == path_ || std::rename(from.c_str(), path_.c_str()) == 0) return Done{};
+  Error error;
+  error.file = path_;
+  error.what =
+      fmt::format("cannot be replaced: {}; the trace is in {}", std::strerror(errno), from);
+  return error;
 }
 
 }  // namespace svd::cli

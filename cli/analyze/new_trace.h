@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace that assemble, import and recover write: never over their input, and taken away when it
-// stays unfinished.
+// The trace that assemble, import and recover write: never over their input. It is written beside
+// its place under another name and takes its place only when it is whole, so that a failure leaves
+// what was there.
 #pragma once
 
 #include <memory>
@@ -16,18 +17,18 @@ namespace svd::cli {
 class NewTrace {
  public:
   NewTrace(std::string path, std::string input)
-      : path_(std::move(path)), input_(std::move(input)) {}
+      : path_(std::move(path)), input_(std::move(input)), written_(path_) {}
   ~NewTrace();  // removes the file unless keep() was called
   NewTrace(const NewTrace&) = delete;
   NewTrace& operator=(const NewTrace&) = delete;
 
   Result<std::unique_ptr<TraceWriter>> create(const Process& process);
-  void keep() { created_ = false; }
+  Status keep();
 
  private:
   std::string path_;
   std::string input_;
-  bool created_ = false;
+  std::string written_;  // where it is until keep(); path_: nothing to remove
 };
 
 }  // namespace svd::cli

@@ -58,7 +58,7 @@ int run_recover(const Arguments& arguments) {
   if (!loss) return making_failed(command, loss.error());
   if (auto finished = (*writer)->finish(); !finished)
     return making_failed(command, finished.error());
-  copy.keep();
+  if (auto kept = copy.keep(); !kept) return making_failed(command, kept.error());
   tell(command, trace->diagnostics());
   TraceWriter::Totals totals = (*writer)->totals();
   if (!command.quiet()) {

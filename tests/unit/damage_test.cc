@@ -9,12 +9,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 
+#include "frame.h"
 #include "support/content.h"
 #include "support/small_trace.h"
 #include "svd/trace/reader.h"
+#include "svd/trace/writer.h"
 
 namespace svd::test {
 namespace {
@@ -128,6 +131,80 @@ TEST_P(Damage, AMissingPieceLosesOnlyWhatWasInIt) {
     outcome(bytes);
     if (HasFailure()) FAIL() << "piece at " << at;
   }
+}
+
+// Statements, then blocks that execute them, in chunks of their own; no values.
+std::string write_in_pieces() {
+  std::string path = temp_path("pieces.fb");
+  Process process;
+  process.has_values = false;
+  auto writer = TraceWriter::create(path, process);
+  SVD_CHECK(writer);
+  StatementId first = (*writer)->add(Statement{"1", "", "", "", 0, {}});
+  SVD_CHECK((*writer)->flush());
+  StatementId second = (*writer)->add(Statement{"2", "", "", "", 0, {first}});
+  SVD_CHECK((*writer)->flush());
+  Block block;
+  block.statements = {first, second};
+  block.slots = {Slot{.size = 4}};
+  BlockId id = (*writer)->add(block);
+  (*writer)->run(ThreadId(1));
+  const std::uint64_t logged[] = {0x1000};
+  (*writer)->exec(id, logged, nullptr);
+  SVD_CHECK((*writer)->finish());
+  std::string bytes = read_file(path);
+  std::filesystem::remove(path);
+  return bytes;
+}
+
+TEST(DamagedDefinitions, LeaveNothingDanglingAndInventNoValues) {
+  std::string original = write_in_pieces();
+  std::string path = temp_path("damaged-pieces.fb");
+  std::size_t lost = 0;
+  for (std::size_t at = 0; at < original.size(); at += 3) {
+    std::string bytes = original;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
+    write_file(path, bytes);
+    auto reader = TraceReader::open(path);
+    if (!reader) continue;
+    for (const Block& block : reader->blocks()) {
+      for (StatementId statement : block.statements) {
+        ASSERT_LT(statement.value, reader->statements().size()) << "byte " << at;
+      }
+    }
+    for (const Statement& statement : reader->statements()) {
+      for (StatementId by : statement.controlled_by) {
+        ASSERT_LT(by.value, reader->statements().size()) << "byte " << at;
+      }
+    }
+    Chunk chunk;
+    if (!reader->chunks().empty() && reader->decode(0, chunk)) {
+      ASSERT_FALSE(chunk.has_values) << "byte " << at;
+      ASSERT_FALSE(reader->process().has_values) << "byte " << at;
+    }
+    for (const Diagnostic& diagnostic : reader->diagnostics().list()) {
+      lost += diagnostic.name == "lost-statements" || diagnostic.name == "lost-process" ? 1 : 0;
+    }
+  }
+  EXPECT_GT(lost, 10U) << "the damage never hit what this test is about";
+  std::filesystem::remove(path);
+}
+
+// A format that is newer than this program: one sentence with the version, whatever follows.
+TEST(OtherVersion, IsRefusedBySentence) {
+  std::string bytes = write_in_pieces();
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  header.major = 9;
+  header.checksum = checksum_of(header);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::string path = temp_path("version.fb");
+  write_file(path, bytes);
+  auto reader = TraceReader::open(path);
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().kind, ErrorKind::kNotATrace);
+  EXPECT_NE(reader.error().what.find("version 9.0"), std::string::npos) << reader.error().what;
+  std::filesystem::remove(path);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Damage, testing::Bool(), [](const auto& parameter) {

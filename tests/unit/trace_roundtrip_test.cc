@@ -3,22 +3,18 @@
 // What TraceWriter wrote, TraceReader reads: tables, executions, parts, accesses, values, events,
 // in the same order.
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 
+#include "support/small_trace.h"
 #include "svd/trace/reader.h"
 #include "svd/trace/writer.h"
 
 namespace svd {
 namespace {
-
-std::string temp_path(const char* name) {
-  return (std::filesystem::temp_directory_path() / fmt::format("svd-{}-{}.fb", name, getpid()))
-      .string();
-}
 
 Block load_store_block() {
   Block block;
@@ -40,7 +36,7 @@ Block load_store_block() {
 }
 
 TEST(RoundTrip, ExecutionsAndEvents) {
-  std::string path = temp_path("roundtrip");
+  std::string path = test::temp_path("roundtrip.fb");
   Process process;
   process.executable = "/bin/example";
   process.arguments = {"example", "-x"};
@@ -100,6 +96,128 @@ TEST(RoundTrip, ExecutionsAndEvents) {
   EXPECT_EQ(check.i, 1000U);
   EXPECT_EQ(check.notes, 20U);
   std::filesystem::remove(path);
+}
+
+// What a walk shows, in order: the first step of each execution and, odd, the place of each event.
+struct Visits {
+  std::vector<std::uint64_t> list{};
+  void exec(const Exec& e) {
+    std::uint64_t sum = 0;
+    e.accesses([&](const MemoryAccess& a) { sum += a.address.value ^ a.value ^ a.size; });
+    list.push_back(2 * (e.seq.value + sum));
+  }
+  void event(const Event& e) { list.push_back(2 * (e.seq.value * 1000 + e.body.index()) + 1); }
+};
+
+class Walks : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = test::temp_path("walks.fb");
+    test::write_small_trace(path_);
+    auto opened = TraceReader::open(path_);
+    ASSERT_TRUE(opened);
+    reader_ = std::make_unique<TraceReader>(std::move(*opened));
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  Visits visits(TraceReader::Order order, auto&& walk) {
+    Visits seen;
+    Diagnostics diagnostics;
+    reader_->scan(order, {}, diagnostics, [&](const Chunk& chunk) {
+      walk(chunk, seen);
+      return true;
+    });
+    EXPECT_TRUE(diagnostics.list().empty());
+    return seen;
+  }
+  Visits forward() {
+    return visits(TraceReader::Order::kForward, [](const Chunk& c, Visits& v) { c.walk(v); });
+  }
+
+  std::string path_;
+  std::unique_ptr<TraceReader> reader_;
+};
+
+TEST_F(Walks, BackwardIsForwardReversed) {
+  Visits back =
+      visits(TraceReader::Order::kBackward, [](const Chunk& c, Visits& v) { c.walk_back(v); });
+  std::reverse(back.list.begin(), back.list.end());
+  EXPECT_EQ(back.list, forward().list);
+}
+
+TEST_F(Walks, OfThreadsTogetherAreEverything) {
+  std::vector<std::uint64_t> all;
+  for (const ThreadInfo& thread : reader_->threads()) {
+    Visits one = visits(TraceReader::Order::kForward,
+                        [&](const Chunk& c, Visits& v) { c.walk_thread(thread.id, v); });
+    all.insert(all.end(), one.list.begin(), one.list.end());
+  }
+  std::vector<std::uint64_t> expected = forward().list;
+  std::sort(all.begin(), all.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(all, expected);
+}
+
+TEST_F(Walks, FromAnySeqAreTheRestOfIt) {
+  for (std::uint64_t from = 0; from <= reader_->steps(); ++from) {
+    std::size_t index = reader_->chunk_at(Seq(from));
+    ASSERT_LT(index, reader_->chunks().size());
+    struct FirstSeq {
+      Seq from{};
+      Seq exec_end{};
+      bool event_before = false;
+      void exec(const Exec& e) {
+        if (exec_end == Seq()) exec_end = e.end();
+      }
+      void event(const Event& e) { event_before = event_before || e.seq < from; }
+    } first{Seq(from)};
+    Chunk chunk;
+    ASSERT_TRUE(reader_->decode(index, chunk));
+    chunk.walk_from(Seq(from), first);
+    EXPECT_FALSE(first.event_before);
+    if (first.exec_end != Seq()) {
+      EXPECT_GT(first.exec_end, Seq(from));
+    }
+    if (index > 0) {
+      EXPECT_LT(reader_->chunks()[index - 1].end_seq(), Seq(from));
+    }
+  }
+}
+
+TEST_F(Walks, WithoutValuesOrAddressesShowTheSameExecutions) {
+  for (std::size_t i = 0; i < reader_->chunks().size(); ++i) {
+    Chunk all;
+    Chunk some;
+    ASSERT_TRUE(reader_->decode(i, all));
+    ASSERT_TRUE(reader_->decode(i, some, {.values = false}));
+    EXPECT_EQ(all.addresses, some.addresses);
+    EXPECT_TRUE(some.values.empty());
+    ASSERT_TRUE(reader_->decode(i, some, {.addresses = false, .values = false, .events = false}));
+    EXPECT_EQ(all.execs, some.execs);
+    EXPECT_TRUE(some.addresses.empty() && some.events.empty());
+  }
+}
+
+TEST_F(Walks, MayTouchNeverDeniesAnAccess) {
+  Chunk chunk;
+  for (std::size_t i = 0; i < reader_->chunks().size(); ++i) {
+    ASSERT_TRUE(reader_->decode(i, chunk));
+    struct Touches {
+      const TraceReader& reader;
+      std::size_t index;
+      void exec(const Exec& e) {
+        e.accesses([&](const MemoryAccess& a) {
+          if (a.size == 0) return;
+          auto may = reader.may_touch(index, a.address, a.size);
+          EXPECT_TRUE(may && *may) << a.address.value;
+        });
+      }
+      void event(const Event& /*unused*/) {}
+    } touches{*reader_, i};
+    chunk.walk(touches);
+    auto elsewhere = reader_->may_touch(i, Addr(0x7f0000000000), 64);
+    EXPECT_TRUE(elsewhere && !*elsewhere);
+  }
 }
 
 }  // namespace

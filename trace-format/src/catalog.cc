@@ -30,7 +30,8 @@ bool load_index(const InputFile& file, Catalog& catalog, std::vector<std::uint64
   Seq expected;
   for (flatbuffers::uoffset_t i = 0; i < entries.size(); ++i) {
     const fb::ChunkEntry* entry = entries.Get(i);
-    if (entry->offset() >= file.size() || entry->bytes() > file.size() - entry->offset())
+    if (entry->offset() % 8 != 0 || entry->offset() >= file.size() ||
+        entry->bytes() > file.size() - entry->offset())
       return false;
     if (!entry->is_data()) {
       definitions.push_back(entry->offset());
@@ -49,7 +50,7 @@ bool load_index(const InputFile& file, Catalog& catalog, std::vector<std::uint64
     expected = info.end_seq();
     catalog.chunks.push_back(std::move(info));
   }
-  if (!load_threads(index->threads(), catalog.threads)) return false;
+  if (!load_threads(index->threads(), file.size(), catalog.threads)) return false;
   if (static_cast<std::size_t>(index->end_kind()) < names(EndKind{}).size()) {
     catalog.ending.kind = static_cast<EndKind>(index->end_kind());
   }
@@ -151,8 +152,7 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
                                                    {},
                                                    {},
                                                    {}};
-  bool has_values = catalog.tables.process.has_values;
-  if (wanted.values && has_values) columns.values = view(packed.values, starts.values);
+  if (wanted.values && data->has_values()) columns.values = view(packed.values, starts.values);
   if (wanted.events) columns.events = view(packed.events, starts.events);
   ChunkCounts counts{info.first_seq, data->steps(),  data->execs(),       data->accesses(),
                      data->ranges(), data->events(), data->event_kinds(), data->page_shift()};
@@ -161,6 +161,25 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
     return damaged(problem);
   return Done{};
 }
+
+namespace {
+
+// What damaged definitions leave behind is made safe to use, and counted.
+void mend(const InputFile& file, Catalog& catalog) {
+  if (std::uint64_t dropped = drop_dangling(catalog.tables); dropped > 0) {
+    catalog.diagnostics.add("lost-statements", Severity::kLoss, dropped,
+                            "statements that the run executes are lost");
+  }
+  if (catalog.tables.has_process) return;
+  catalog.diagnostics.add("lost-process", Severity::kLoss, 1,
+                          "what was recorded, and when, is lost");
+  if (catalog.chunks.empty()) return;
+  auto chunk = file.load_chunk(catalog.chunks.front().offset, catalog.trace_id);
+  const fb::Data* data = chunk ? chunk->body->body_as_Data() : nullptr;
+  catalog.tables.process.has_values = data != nullptr && data->has_values();
+}
+
+}  // namespace
 
 Result<Catalog> load_catalog(const InputFile& file) {
   Catalog catalog;
@@ -183,9 +202,11 @@ Result<Catalog> load_catalog(const InputFile& file) {
       if (!loaded)
         indexed.diagnostics.add("damaged-chunk", Severity::kLoss, 1, loaded.error().describe());
     }
+    mend(file, indexed);
     return indexed;
   }
   if (auto walked = walk_chunks(file, catalog); !walked) return walked.error();
+  mend(file, catalog);
   if (file.being_written()) {
     catalog.diagnostics.add("still-written", Severity::kLoss, 1,
                             "another process is still writing this file; what it had written when "

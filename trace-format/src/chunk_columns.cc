@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "record.h"
+#include "svd/trace/limits.h"
 
 namespace svd {
 
@@ -66,9 +67,10 @@ Shape make_shape(BlockId id, const Block& block, const Part& part) {
 }
 
 std::string get_shapes(std::span<const std::uint8_t> column, std::span<const Block> blocks,
-                       std::vector<Shape>& out) {
+                       const ChunkCounts& counts, std::vector<Shape>& out) {
   ByteReader in(column);
   std::uint64_t id = 0;
+  std::uint64_t accesses = 0;
   out.clear();
   while (in.left() > 0) {
     std::uint64_t head = in.varint();
@@ -96,6 +98,10 @@ std::string get_shapes(std::span<const std::uint8_t> column, std::span<const Blo
       }
     }
     out.push_back(make_shape(BlockId(static_cast<std::uint32_t>(id)), block, range));
+    accesses += out.back().accesses;
+    if (out.size() > counts.execs || accesses > counts.accesses) {
+      return "its table of shapes is longer than what it executes";
+    }
   }
   return {};
 }
@@ -130,6 +136,7 @@ bool get_unknown(ByteReader& in, EventBody& out) {
 
 std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts,
                        Chunk& out) {
+  if (counts.events > kMaxChunkEvents) return "it claims more events than a chunk can hold";
   out.event_bytes.assign(column.begin(), column.end());
   ByteReader in(out.event_bytes);
   std::uint64_t exec = 0;
@@ -140,10 +147,11 @@ std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& 
     exec += in.varint();
     std::uint64_t thread = in.varint();
     std::uint64_t kind = in.varint();
+    std::size_t before = in.left();
     Event& event = out.events.emplace_back();
     bool good =
         kind < kDecoders.size() ? kDecoders[kind](in, event.body) : get_unknown(in, event.body);
-    if (!good || in.failed() || exec > counts.execs ||
+    if (!good || in.failed() || before - in.left() > kMaxEventBytes || exec > counts.execs ||
         thread > std::numeric_limits<std::uint32_t>::max()) {
       return fmt::format("its event {} is malformed", i);
     }

@@ -47,9 +47,10 @@ void put_runs(std::span<const Run> runs, Bytes& out);
 bool get_runs(std::span<const std::uint8_t> column, std::uint32_t execs, std::vector<Run>& out);
 
 void put_shapes(std::span<const Shape> shapes, Bytes& out);
-// Empty, or what is wrong.
+// Empty, or what is wrong. A writer lists only what it executes: more shapes or slots than the
+// chunk has executions and accesses are refused before memory is taken for them.
 std::string get_shapes(std::span<const std::uint8_t> column, std::span<const Block> blocks,
-                       std::vector<Shape>& out);
+                       const ChunkCounts& counts, std::vector<Shape>& out);
 Shape make_shape(BlockId id, const Block& block, const Part& part);
 
 // For each event: how many executions lie between it and the one before, its thread, its kind, its

@@ -133,7 +133,7 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts,
   out.lengths.clear();
   out.values.clear();
   if (!get_runs(columns.runs, counts.execs, out.runs)) return "its thread runs do not add up";
-  if (auto problem = get_shapes(columns.shapes, blocks, out.shapes); !problem.empty())
+  if (auto problem = get_shapes(columns.shapes, blocks, counts, out.shapes); !problem.empty())
     return problem;
   out.execs.resize(counts.execs);
   if (!decode_successors(MissDecoder(columns.successors), out))

@@ -141,7 +141,7 @@ void ChunkEncoder::touch(std::uint64_t& last_page, std::uint64_t address, std::u
 void ChunkEncoder::event(ThreadId thread, const EventBody& body) {
   std::size_t before = columns_.events.size();
   put_event(columns_.events, counts_.execs - last_event_exec_, thread, body);
-  SVD_CHECK(columns_.events.size() - before <= kMaxEventBytes + 1024);
+  SVD_CHECK(columns_.events.size() - before <= kMaxEventBytes);
   worst_bytes_ += columns_.events.size() - before;
   last_event_exec_ = counts_.execs;
   ++counts_.events;

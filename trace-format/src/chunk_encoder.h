@@ -26,6 +26,7 @@ class ChunkEncoder {
   void exec(std::uint32_t shape, const std::uint64_t* logged, const std::uint64_t* values);
   void event(ThreadId thread, const EventBody& body);
 
+  bool has_values() const { return has_values_; }
   const ChunkCounts& counts() const { return counts_; }
   Seq now() const { return counts_.first_seq + counts_.steps; }
   bool empty() const { return counts_.execs == 0 && counts_.events == 0; }

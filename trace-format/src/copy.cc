@@ -51,7 +51,7 @@ class Copier {
   }
 
   void end() {
-    if (ended_ || from_.complete()) return;
+    if (ended_ || from_.finished()) return;
     loss_.end = true;
     gap("the end of the trace is missing", 0, 0);
   }

@@ -49,6 +49,8 @@ std::span<const ThreadInfo> TraceReader::threads() const { return impl_->catalog
 const Ending& TraceReader::ending() const { return impl_->catalog.ending; }
 const Diagnostics& TraceReader::diagnostics() const { return impl_->catalog.diagnostics; }
 
+bool TraceReader::finished() const { return impl_->catalog.finished; }
+
 bool TraceReader::complete() const { return impl_->catalog.finished && !diagnostics().any_loss(); }
 
 std::uint64_t TraceReader::steps() const {

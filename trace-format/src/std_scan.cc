@@ -96,6 +96,9 @@ bool StdScanner::fail(std::string what) {
   return false;
 }
 
+// No name is this long, and none longer fits a trace.
+constexpr std::ptrdiff_t kMaxLine = 64 << 10;
+
 bool StdScanner::next(StdEvent& event) {
   while (at_ != end_ && *at_ == '\n') ++at_;
   if (at_ == end_ || error_) return false;
@@ -104,6 +107,7 @@ bool StdScanner::next(StdEvent& event) {
   const char* line_end =
       static_cast<const char*>(std::memchr(at_, '\n', static_cast<std::size_t>(end_ - at_)));
   if (line_end == nullptr) line_end = end_;
+  if (line_end - at_ > kMaxLine) return fail("the line is longer than 64 KiB");
   auto find = [&](const char* from, char c) { return std::find(from, line_end, c); };
   const char* bar = find(at_, '|');
   const char* open = find(bar, '(');

@@ -14,6 +14,7 @@ namespace svd {
 
 struct Tables {
   Process process;
+  bool has_process = false;
   std::vector<Module> modules;
   std::vector<Symbol> symbols;
   std::vector<Stack> stacks;
@@ -27,6 +28,11 @@ Status load_definitions(const LoadedChunk& chunk, const InputFile& file, std::ui
                         Tables& tables);
 
 // The index's table of threads. False when it does not parse.
-bool load_threads(const fb::Column* column, std::vector<ThreadInfo>& threads);
+bool load_threads(const fb::Column* column, std::uint64_t file_bytes,
+                  std::vector<ThreadInfo>& threads);
+
+// Statements that are lost at the end of their table can still be referred to: empties the blocks
+// that execute them and removes such controls. Returns how many.
+std::uint64_t drop_dangling(Tables& tables);
 
 }  // namespace svd

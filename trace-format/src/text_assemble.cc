@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "svd/trace/limits.h"
 #include "svd/trace/nearest.h"
 #include "svd/trace/text.h"
 #include "text_code.h"
@@ -19,11 +20,24 @@ namespace {
 using namespace text;  // NOLINT(google-build-using-namespace): this file is the rest of that
                        // namespace
 
+// Enough for the largest event, whose bytes are two digits each.
+constexpr std::size_t kMaxLine = 3 * kMaxEventBytes;
+
+// The strings and bytes of an event.
+struct PayloadSize {
+  std::size_t bytes = 0;
+  template <class T>
+  void operator()(std::string_view, const T& field) {
+    if constexpr (requires { field.data(); }) bytes += field.size();
+  }
+};
+
 // Calls f(line) for each line and keeps count.
 template <class F>
 void for_each_line(std::string_view text, std::size_t& number, F&& f) {
   for (number = 1; !text.empty(); ++number) {
     std::size_t end = text.find('\n');
+    if (std::min(end, text.size()) > kMaxLine) fail("the line is longer than {} bytes", kMaxLine);
     f(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
@@ -177,7 +191,12 @@ class Assembler {
     std::string_view verb = tokens_.take("a statement, block or event");
     if (is_event_verb(verb)) {
       arena_.clear();
-      writer().event(thread, parse_event(verb, tokens_, context_.symbols, arena_));
+      EventBody event = parse_event(verb, tokens_, context_.symbols, arena_);
+      PayloadSize payload;
+      std::visit([&](auto& body) { body.fields(body, payload); }, event);
+      if (payload.bytes > kMaxEventBytes / 2)
+        fail("an event holds at most {} bytes", kMaxEventBytes / 2);
+      writer().event(thread, event);
       return;
     }
     writer();  // from here on it is known whether there are values

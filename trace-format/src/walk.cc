@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "summary.h"
+#include "svd/trace/limits.h"
 
 namespace svd {
 
@@ -86,10 +87,16 @@ class Walk {
     return trailer && offset + sizeof(Trailer) == file_.size() && trailer->magic == kTrailerMagic;
   }
 
-  std::uint64_t next_good(std::uint64_t offset) const {
+  // Where the next good chunk begins. Checking a false one costs reading what it claims as its
+  // body, so a file full of them is given up at some point: the rest then counts as lost.
+  std::uint64_t next_good(std::uint64_t offset) {
     for (offset = find_chunk(file_, offset); offset < file_.size();
          offset = find_chunk(file_, offset + 8)) {
-      if (file_.load_chunk(offset, catalog_.trace_id)) return offset;
+      auto chunk = file_.load_chunk(offset, catalog_.trace_id);
+      if (chunk) return offset;
+      auto header = file_.read<ChunkHeader>(offset);
+      searched_ += header && header->trace_id == catalog_.trace_id ? header->size : 0;
+      if (searched_ > 4 * file_.size() + kMaxChunkBytes) break;
     }
     return file_.size();
   }
@@ -110,8 +117,12 @@ class Walk {
         }
         catalog_.chunks.push_back(describe(chunk, offset));
         return Done{};
-      default:
+      case fb::Body::Index:
         catalog_.finished = true;
+        return Done{};
+      default:
+        catalog_.diagnostics.add("unknown-chunk", Severity::kNotice, 1,
+                                 "a chunk is of a kind that this version does not know");
         return Done{};
     }
   }
@@ -189,6 +200,7 @@ class Walk {
   const InputFile& file_;
   Catalog& catalog_;
   std::uint32_t next_ordinal_ = 0;
+  std::uint64_t searched_ = 0;
   std::uint64_t lost_ordinals_ = 0;
   std::uint64_t lost_steps_ = 0;
   bool saw_definitions_ = false;

@@ -80,7 +80,9 @@ class TraceWriter::Impl {
     note_run();
     summary_.on_event(thread, body);
     chunk_.event(thread, body);
-    if (chunk_.worst_bytes() >= kChunkBudget) end_chunk();
+    if (chunk_.worst_bytes() >= kChunkBudget || chunk_.counts().events >= kMaxChunkEvents) {
+      end_chunk();
+    }
   }
 
   Seq now() const { return chunk_.now(); }
@@ -144,6 +146,7 @@ class TraceWriter::Impl {
     data.add_events(counts.events);
     data.add_event_kinds(counts.event_kinds);
     data.add_page_shift(counts.page_shift);
+    data.add_has_values(chunk_.has_values());
     data.add_runs(packed[0]);
     data.add_shapes(packed[1]);
     data.add_successors(packed[2]);

@@ -13,10 +13,12 @@ namespace svd {
 // (2 GiB).
 inline constexpr std::size_t kMaxChunkBytes = 16U << 20;
 // What one column of a chunk may unpack to.
-inline constexpr std::size_t kMaxColumnBytes = 64U << 20;
+inline constexpr std::size_t kMaxColumnBytes = 16U << 20;
 // Steps, and accesses, of one chunk. The last execution may overshoot by one block.
 inline constexpr std::uint32_t kMaxChunkSteps = 4U << 20;
 // Strings and data of one event; larger kernel transfers are split by the engine.
 inline constexpr std::size_t kMaxEventBytes = 1U << 20;
+// Events of one chunk: as objects they take some hundred bytes each.
+inline constexpr std::uint32_t kMaxChunkEvents = 1U << 18;
 
 }  // namespace svd

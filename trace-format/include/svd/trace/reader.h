@@ -91,6 +91,7 @@ class TraceReader {
   std::span<const ChunkInfo> chunks() const;    // data chunks, by seq
   std::span<const ThreadInfo> threads() const;  // by id
   const Ending& ending() const;
+  bool finished() const;        // its writer came to the end
   bool complete() const;        // nothing is missing: finished by its writer, no loss found so far
   std::uint64_t steps() const;  // readable instructions
 
