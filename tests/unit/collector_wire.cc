@@ -165,14 +165,15 @@ Translated translate(const WireLog& log, bool last, bool values) {
   if (!writer) throw std::runtime_error(writer.error().describe());
   Translated result;
   {
-    Translator translator(**writer, values, "test", [](std::uint32_t) { return std::string(); });
+    TraceFeed feed(std::move(*writer));
+    Translator translator(feed, values, "test", [](std::uint32_t) { return std::string(); });
     Window window{log.bytes().data(), WireLog::kCapacity, WireLog::kCapacity + WireLog::kSlack,
                   log.end(), last};
     result.consumed = translator.take(window, log.start(), ~std::uint64_t{0} >> 1U);
     result.damaged = translator.damaged();
+    if (auto finished = feed.finish(); !finished)
+      throw std::runtime_error(finished.error().describe());
   }
-  if (auto finished = (*writer)->finish(); !finished)
-    throw std::runtime_error(finished.error().describe());
   auto trace = TraceReader::open(file.path());
   if (!trace) throw std::runtime_error(trace.error().describe());
   Diagnostics diagnostics;

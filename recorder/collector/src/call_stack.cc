@@ -33,7 +33,7 @@ StackId StackTable::add(const CallStack& stack) {
   Stack frames;
   for (auto entry = entries.rbegin(); entry != entries.rbegin() + static_cast<long>(depth); ++entry)
     frames.frames.emplace_back(entry->return_address);
-  StackId id = writer_.add(frames);
+  StackId id = feed_.add(frames);
   known_.emplace(hash, id);
   return id;
 }

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "svd/trace/writer.h"
+#include "trace_feed.h"
 
 namespace svd {
 
@@ -42,11 +42,11 @@ class CallStack {
 // The distinct call stacks of a trace.
 class StackTable {
  public:
-  explicit StackTable(TraceWriter& writer) : writer_(writer) {}
+  explicit StackTable(TraceFeed& feed) : feed_(feed) {}
   StackId add(const CallStack& stack);
 
  private:
-  TraceWriter& writer_;
+  TraceFeed& feed_;
   std::unordered_map<std::uint64_t, StackId> known_;
 };
 

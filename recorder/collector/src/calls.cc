@@ -246,11 +246,11 @@ void Calls::tell(ThreadState& thread, const LibraryCall& call, Phase phase, std:
   Pc caller(call.caller);
   switch (call.call) {
     case SVD_CALL_THREAD_JOIN:
-      return writer_.event(thread.id,
-                           ThreadJoin{threads_.by_self(call.object), phase, result, caller});
+      return feed_.event(thread.id,
+                         ThreadJoin{threads_.by_self(call.object), phase, result, caller});
     case SVD_CALL_THREAD_DETACH:
       if (phase == Phase::kWhole)
-        writer_.event(thread.id, ThreadDetach{threads_.by_self(call.object)});
+        feed_.event(thread.id, ThreadDetach{threads_.by_self(call.object)});
       return;
     case SVD_CALL_THREAD_NAME: {
       // A thread that names itself does it by a system call, which is told, too.
@@ -258,7 +258,7 @@ void Calls::tell(ThreadState& thread, const LibraryCall& call, Phase phase, std:
       std::array<char, 17> name{};
       std::memcpy(name.data(), &call.second, 8);
       std::memcpy(name.data() + 8, &call.third, 8);
-      return writer_.event(threads_.by_self(call.object), ThreadName{name.data()});
+      return feed_.event(threads_.by_self(call.object), ThreadName{name.data()});
     }
     default:
       break;
@@ -273,7 +273,7 @@ void Calls::tell(ThreadState& thread, const LibraryCall& call, Phase phase, std:
     else
       sync.argument = call.second;
   }
-  writer_.event(thread.id, sync);
+  feed_.event(thread.id, sync);
 }
 
 void Calls::allocate(ThreadState& thread, AllocFn function, std::uint64_t address,
@@ -289,13 +289,13 @@ void Calls::allocate(ThreadState& thread, AllocFn function, std::uint64_t addres
       call.object = 0;
     }
   }
-  writer_.event(thread.id,
-                Allocation{function, Addr(address), size, alignment, stacks_.add(thread.stack)});
+  feed_.event(thread.id,
+              Allocation{function, Addr(address), size, alignment, stacks_.add(thread.stack)});
 }
 
 void Calls::release(ThreadState& thread, AllocFn function, std::uint64_t address) {
   if (address == 0) return;
-  writer_.event(thread.id, Release{function, Addr(address), stacks_.add(thread.stack)});
+  feed_.event(thread.id, Release{function, Addr(address), stacks_.add(thread.stack)});
 }
 
 void Calls::end_realloc(ThreadState& thread, const LibraryCall& begun, std::uint64_t address) {

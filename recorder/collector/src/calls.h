@@ -9,15 +9,14 @@
 #include <cstdint>
 
 #include "call_stack.h"
-#include "svd/trace/writer.h"
 #include "threads.h"
+#include "trace_feed.h"
 
 namespace svd {
 
 class Calls {
  public:
-  Calls(TraceWriter& writer, Threads& threads)
-      : writer_(writer), threads_(threads), stacks_(writer) {}
+  Calls(TraceFeed& feed, Threads& threads) : feed_(feed), threads_(threads), stacks_(feed) {}
 
   // The store to word 0 of the thread's mailbox; the other words are there.
   void ring(ThreadState& thread, std::uint64_t doorbell);
@@ -40,7 +39,7 @@ class Calls {
   void release(ThreadState& thread, AllocFn function, std::uint64_t address);
   void end_realloc(ThreadState& thread, const LibraryCall& begun, std::uint64_t address);
 
-  TraceWriter& writer_;
+  TraceFeed& feed_;
   Threads& threads_;
   StackTable stacks_;
   std::uint32_t open_reallocs_ = 0;

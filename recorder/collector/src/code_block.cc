@@ -9,10 +9,6 @@
 namespace svd {
 namespace {
 
-std::uint64_t mask_of(unsigned bytes) {
-  return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
-}
-
 // Takes arrays off the front of a record.
 class Parser {
  public:
@@ -72,10 +68,10 @@ class Builder {
       case SVD_WIRE_ABSENT:
         return true;
       case SVD_WIRE_LOGGED:
-        term = Term{mask_of(bytes), 0, quantity.at};
+        term = Term{0, quantity.at, std::min(bytes, 8U)};
         return quantity.at + 8 <= SVD_WIRE_SLACK;
       case SVD_WIRE_CONSTANT:
-        term = Term{0, quantity.constant, 0};
+        term = Term{quantity.constant, 0, 0};
         return true;
       case SVD_WIRE_ADDRESS_OF:
       case SVD_WIRE_VALUE_OF:
@@ -147,7 +143,7 @@ class Builder {
     // (of a helper of Valgrind) stands there as a range.
     if (values_ && slot.has_value() && wire.value.source == SVD_WIRE_ABSENT) {
       slot.size = 0;
-      out_.logged.push_back(Term{0, wire.size, 0});
+      out_.logged.push_back(Term{wire.size, 0, 0});
     }
     if (slot.has_value()) out_.values.push_back(current_.value);
     out_.block.slots.push_back(slot);

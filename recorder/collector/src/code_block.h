@@ -25,15 +25,24 @@ namespace svd {
 
 // The eight bytes at `at` of a record, masked, plus a constant.
 struct Term {
-  std::uint64_t mask = 0;
   std::uint64_t add = 0;
   std::uint32_t at = 0;
+  std::uint32_t bytes = 0;  // that count; 0: a constant
 
   std::uint64_t of(const std::uint8_t* record) const {
     std::uint64_t word = 0;
     std::memcpy(&word, record + at, sizeof word);
-    return (word & mask) + add;
+    return (word & kMasks[bytes]) + add;
   }
+  static constexpr std::uint64_t kMasks[9] = {0,
+                                              0xff,
+                                              0xffff,
+                                              0xffffff,
+                                              0xffffffff,
+                                              0xffffffffff,
+                                              0xffffffffffff,
+                                              0xffffffffffffff,
+                                              ~std::uint64_t{0}};
 };
 
 // A slot of the wire, in its order.

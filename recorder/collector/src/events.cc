@@ -57,7 +57,7 @@ bool Translator::record(const std::uint8_t* bytes, const std::uint8_t* next) {
     case SVD_WIRE_SWITCH:
       threads_.run(head.tid);
       current_ = &threads_.at(head.tid);
-      writer_.run(current_->id);
+      feed_.run(current_->id);
       return true;
     case SVD_WIRE_THREAD_CREATE:
       return with([this](const auto& r) { thread_create(r); }, as<SvdWireThreadCreate>(bytes));
@@ -101,7 +101,7 @@ void Translator::thread_create(const SvdWireThreadCreate& create) {
     event.routine = Pc(call.second);
     event.caller = Pc(call.caller);
   }
-  writer_.event(parent.id, event);
+  feed_.event(parent.id, event);
 }
 
 void Translator::thread_start(const SvdWireThreadStart& start) {
@@ -115,12 +115,12 @@ void Translator::thread_start(const SvdWireThreadStart& start) {
   event.stack_size = start.stack_size;
   if (start.stack_size != 0) event.stack_low = Addr(start.stack_top + 1 - start.stack_size);
   if (thread.id == thread.parent) event.name = name_;
-  writer_.event(thread.id, event);
+  feed_.event(thread.id, event);
 }
 
 void Translator::thread_exit(std::uint32_t number) {
   ThreadState& thread = threads_.at(number);
-  if (thread.started) writer_.event(thread.id, ThreadExit{});
+  if (thread.started) feed_.event(thread.id, ThreadExit{});
   thread.started = false;
 }
 
@@ -132,7 +132,7 @@ void Translator::system_call(const SvdWireSyscall& call) {
   thread.syscall_number = call.number;
   thread.syscall_arguments = event.arguments;
   thread.in_syscall = true;
-  writer_.event(thread.id, event);
+  feed_.event(thread.id, event);
   if (call.number == SYS_futex) futex_call(thread, true, 0);
 }
 
@@ -143,7 +143,7 @@ void Translator::system_call_exit(const SvdWireSyscallExit& exit) {
   // exec came back: it failed.
   if (exit.number == SYS_execve || exit.number == SYS_execveat) exec_path_.clear();
   if (exit.number == SYS_exit || exit.number == SYS_exit_group) return;  // so Valgrind ends threads
-  writer_.event(thread.id, SyscallExit{static_cast<std::uint32_t>(exit.number), exit.result});
+  feed_.event(thread.id, SyscallExit{static_cast<std::uint32_t>(exit.number), exit.result});
 }
 
 // Only the program's own futexes are synchronisation; those of the C library's calls are how it
@@ -177,7 +177,7 @@ void Translator::futex_call(ThreadState& thread, bool begins, std::int64_t resul
     default:
       return;
   }
-  writer_.event(thread.id, sync);
+  feed_.event(thread.id, sync);
 }
 
 void Translator::signal(const SvdWireSignal& signal, const std::uint8_t* next) {
@@ -194,7 +194,7 @@ void Translator::signal(const SvdWireSignal& signal, const std::uint8_t* next) {
       if (auto handler = as<SvdWireHandler>(next)) event.handler = Pc(handler->handler);
     }
   }
-  writer_.event(thread.id, event);
+  feed_.event(thread.id, event);
 }
 
 void Translator::map(const SvdWireMap& map, const std::string& path) {
@@ -210,7 +210,7 @@ void Translator::map(const SvdWireMap& map, const std::string& path) {
     event.flags = static_cast<std::uint32_t>(thread.syscall_arguments[3]);
     event.fd = static_cast<std::int32_t>(thread.syscall_arguments[4]);
   }
-  writer_.event(thread.id, event);
+  feed_.event(thread.id, event);
   if (protect) return;
   modules_.map(thread.id, map.address, map.size, map.file_offset, map.protection, path);
 }
@@ -221,7 +221,7 @@ void Translator::other(const std::uint8_t* bytes) {
   auto text = text_of(bytes, sizeof(SvdWireRecord));
   switch (head.type) {
     case SVD_WIRE_THREAD_NAME:
-      return writer_.event(thread.id, ThreadName{text.substr(0, text.find('\0'))});
+      return feed_.event(thread.id, ThreadName{text.substr(0, text.find('\0'))});
     case SVD_WIRE_EXEC:
       exec_path_ = text;
       return;
@@ -230,20 +230,20 @@ void Translator::other(const std::uint8_t* bytes) {
   }
   auto range = as<SvdWireRange>(bytes);
   if (head.type == SVD_WIRE_KERNEL_READ && range) {
-    writer_.event(thread.id, KernelAccess{Access::kRead, Addr(range->address), range->size, {}});
+    feed_.event(thread.id, KernelAccess{Access::kRead, Addr(range->address), range->size, {}});
   } else if (head.type == SVD_WIRE_KERNEL_WRITE && range) {
     auto data = text_of(bytes, sizeof(SvdWireRange));
-    writer_.event(thread.id,
-                  KernelAccess{Access::kWrite,
-                               Addr(range->address),
-                               range->size,
-                               {reinterpret_cast<const std::uint8_t*>(data.data()), data.size()}});
+    feed_.event(thread.id,
+                KernelAccess{Access::kWrite,
+                             Addr(range->address),
+                             range->size,
+                             {reinterpret_cast<const std::uint8_t*>(data.data()), data.size()}});
   } else if (head.type == SVD_WIRE_UNMAP && range) {
     Mapping event;
     event.op = MapOp::kUnmap;
     event.address = Addr(range->address);
     event.size = range->size;
-    writer_.event(thread.id, event);
+    feed_.event(thread.id, event);
     modules_.unmap(thread.id, range->address, range->size);
   } else if (head.type == SVD_WIRE_BREAK && range) {
     Mapping event;
@@ -251,7 +251,7 @@ void Translator::other(const std::uint8_t* bytes) {
     event.address = Addr(range->address);
     event.size = range->size;
     event.protection = 3;  // readable and writable
-    writer_.event(thread.id, event);
+    feed_.event(thread.id, event);
   } else if (auto moved = as<SvdWireRemap>(bytes); head.type == SVD_WIRE_REMAP && moved) {
     Mapping event;
     event.op = MapOp::kRemap;
@@ -261,17 +261,17 @@ void Translator::other(const std::uint8_t* bytes) {
     event.old_size = thread.in_syscall && thread.syscall_number == SYS_mremap
                          ? thread.syscall_arguments[1]
                          : moved->size;
-    writer_.event(thread.id, event);
+    feed_.event(thread.id, event);
   } else if (auto handler = as<SvdWireHandler>(bytes);
              head.type == SVD_WIRE_HANDLER_END && handler) {
-    writer_.event(thread.id, SignalReturn{handler->number});
+    feed_.event(thread.id, SignalReturn{handler->number});
   } else if (auto fork = as<SvdWireFork>(bytes); head.type == SVD_WIRE_FORK && fork) {
     std::string trace;
     if (fork->recorded != 0) {
       trace = child_trace_(fork->child_pid);
       recorded_children_.push_back(fork->child_pid);
     }
-    writer_.event(thread.id, Fork{fork->child_pid, trace});
+    feed_.event(thread.id, Fork{fork->child_pid, trace});
   } else if (auto over = as<SvdWireEnd>(bytes); head.type == SVD_WIRE_END && over) {
     ended_ = true;
     end_kind_ = over->signal != 0 ? EndKind::kSignal : EndKind::kExit;
@@ -279,16 +279,16 @@ void Translator::other(const std::uint8_t* bytes) {
   }
 }
 
-void Translator::note(std::string_view text) { writer_.event(threads_.current().id, Note{text}); }
+void Translator::note(std::string_view text) { feed_.event(threads_.current().id, Note{text}); }
 
 void Translator::gap(std::string_view reason) {
-  writer_.event(threads_.current().id, Gap{reason, 0, 0});
+  feed_.event(threads_.current().id, Gap{reason, 0, 0});
 }
 
 void Translator::end(EndKind kind, std::int32_t value) {
   end_kind_ = kind;
   end_value_ = value;
-  writer_.event(threads_.current().id, ProcessEnd{kind, value});
+  feed_.event(threads_.current().id, ProcessEnd{kind, value});
 }
 
 }  // namespace svd

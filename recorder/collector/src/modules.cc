@@ -51,15 +51,15 @@ void Modules::map(ThreadId thread, std::uint64_t address, std::uint64_t size, st
     preload_ = address;
     preload_size_ = size;
   }
-  ModuleId id = writer_.add(module);
+  ModuleId id = feed_.add(module);
   loaded_.push_back({id, path, module.bias, address, size});
-  writer_.event(thread, ModuleLoad{id});
+  feed_.event(thread, ModuleLoad{id});
 }
 
 void Modules::unmap(ThreadId thread, std::uint64_t address, std::uint64_t size) {
   for (auto module = loaded_.begin(); module != loaded_.end();) {
     bool gone = address <= module->address && module->address + module->size <= address + size;
-    if (gone) writer_.event(thread, ModuleUnload{module->id});
+    if (gone) feed_.event(thread, ModuleUnload{module->id});
     module = gone ? loaded_.erase(module) : module + 1;
   }
 }

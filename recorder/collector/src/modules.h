@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "svd/trace/writer.h"
+#include "trace_feed.h"
 
 namespace svd {
 
 class Modules {
  public:
-  explicit Modules(TraceWriter& writer) : writer_(writer) {}
+  explicit Modules(TraceFeed& feed) : feed_(feed) {}
 
   // [address, address + size) now is `path` from `offset` on; "": no file.
   void map(ThreadId thread, std::uint64_t address, std::uint64_t size, std::uint64_t offset,
@@ -33,7 +33,7 @@ class Modules {
     std::uint64_t address = 0;  // of the executable piece
     std::uint64_t size = 0;
   };
-  TraceWriter& writer_;
+  TraceFeed& feed_;
   std::vector<Loaded> loaded_;
   std::uint64_t preload_ = 0;
   std::uint64_t preload_size_ = 0;

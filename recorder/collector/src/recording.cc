@@ -48,7 +48,7 @@ RecordedRun Recording::result() {
 void Recording::run() {
   auto writer = TraceWriter::create(run_.file, process_);
   if (writer) {
-    writer_ = std::move(*writer);
+    feed_ = std::make_unique<TraceFeed>(std::move(*writer));
     record();
   } else {
     run_.problem = writer.error().describe();
@@ -68,7 +68,7 @@ void Recording::begin(Translator& translator) {
 
 void Recording::record() {
   Translator translator(
-      *writer_, process_.has_values,
+      *feed_, process_.has_values,
       std::filesystem::path(process_.executable).filename().string().substr(0, 15),
       hooks_.child_trace);
   begin(translator);
@@ -98,9 +98,9 @@ void Recording::record() {
 }
 
 void Recording::housekeeping(Translator& translator) {
-  if (auto flushed = writer_->flush(); !flushed)
-    return stop(translator, flushed.error().describe());
-  if (limits_.max_size != 0 && writer_->totals().bytes >= limits_.max_size)
+  feed_->flush();
+  if (feed_->failed()) return stop(translator, "the trace cannot be written");
+  if (limits_.max_size != 0 && feed_->bytes() >= limits_.max_size)
     return stop(translator, fmt::format("stopped at --max-size={}", limits_.max_size));
   struct statvfs disk {};
   std::string place = std::filesystem::absolute(run_.file).parent_path();
@@ -155,9 +155,9 @@ void Recording::finish(Translator& translator) {
     else
       translator.end(EndKind::kExit, WEXITSTATUS(*status));
   }
-  auto finished = writer_->finish();
-  if (!finished && run_.problem.empty()) run_.problem = finished.error().describe();
-  TraceWriter::Totals totals = writer_->totals();
+  auto finished = feed_->finish();
+  if (!finished) run_.problem = finished.error().describe();
+  TraceWriter::Totals totals = feed_->totals();
   run_.end = translator.end_kind();
   run_.value = translator.end_value();
   run_.fatal_thread = translator.fatal_thread().value;

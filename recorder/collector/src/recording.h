@@ -12,7 +12,7 @@
 #include "ring.h"
 #include "svd/collector/collector.h"
 #include "svd/trace/process.h"
-#include "svd/trace/writer.h"
+#include "trace_feed.h"
 #include "translator.h"
 
 namespace svd {
@@ -55,7 +55,7 @@ class Recording {
   Process process_;
   RecordingLimits limits_;
   RecordingHooks hooks_;
-  std::unique_ptr<TraceWriter> writer_;
+  std::unique_ptr<TraceFeed> feed_;
   std::uint64_t position_ = 0;
   bool stopped_ = false;
   bool killed_ = false;  // the process, before it could say how it ends

@@ -57,14 +57,14 @@ class Cursor {
 
 }  // namespace
 
-Translator::Translator(TraceWriter& writer, bool values, std::string name,
+Translator::Translator(TraceFeed& feed, bool values, std::string name,
                        std::function<std::string(std::uint32_t)> child_trace)
-    : writer_(writer),
+    : feed_(feed),
       values_(values),
       name_(std::move(name)),
       child_trace_(std::move(child_trace)),
-      calls_(writer, threads_),
-      modules_(writer),
+      calls_(feed, threads_),
+      modules_(feed),
       logged_(2 * kMaxBlockSlots),
       value_words_(kMaxBlockSlots) {}
 
@@ -122,7 +122,7 @@ void Translator::define(const std::uint8_t* record) {
     damaged_ = true;
     return;
   }
-  block->id = writer_.add(block->block);
+  block->id = feed_.add(Block(block->block));
   if (head.id >= blocks_.size())
     blocks_.resize(std::max<std::size_t>(head.id + 1, 2 * blocks_.size()));
   blocks_[head.id] = std::make_unique<CodeBlock>(std::move(*block));
@@ -130,15 +130,13 @@ void Translator::define(const std::uint8_t* record) {
 
 void Translator::execute(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record) {
   if (exit.mail) return execute_slowly(code, exit, record, nullptr);
-  for (std::size_t i = 0; i < exit.logged; ++i) logged_[i] = code.logged[i].of(record);
+  std::size_t values = values_ ? exit.values : 0;
+  std::uint64_t* words = feed_.exec(code.id, exit.part, exit.logged, values);
+  for (std::size_t i = 0; i < exit.logged; ++i) words[i] = code.logged[i].of(record);
   for (std::size_t i = 0; i < exit.optionals; ++i) {
-    if (record[code.optionals[i].present_at] == 0)
-      logged_[code.optionals[i].logged] = kAbsent.value;
+    if (record[code.optionals[i].present_at] == 0) words[code.optionals[i].logged] = kAbsent.value;
   }
-  if (values_) {
-    for (std::size_t i = 0; i < exit.values; ++i) value_words_[i] = code.values[i].of(record);
-  }
-  writer_.exec(code.id, exit.part, logged_.data(), values_ ? value_words_.data() : nullptr);
+  for (std::size_t i = 0; i < values; ++i) words[exit.logged + i] = code.values[i].of(record);
   if (exit.jump == SVD_WIRE_CALL)
     current_->stack.call(code.slots[exit.stack_slot].address.of(record), exit.return_address);
   else if (exit.jump == SVD_WIRE_RETURN)
@@ -210,7 +208,10 @@ void Translator::emit(const CodeBlock& code, const Part& part, const std::uint8_
       value_words_[values++] = known ? slot.value.of(record) : 0;
     }
   }
-  writer_.exec(code.id, part, logged_.data(), values_ ? value_words_.data() : nullptr);
+  if (!values_) values = 0;
+  std::uint64_t* words = feed_.exec(code.id, part, logged, values);
+  std::copy_n(logged_.data(), logged, words);
+  std::copy_n(value_words_.data(), values, words + logged);
 }
 
 // How many slots of the wire an execution that faulted in `instruction` has come to, the faulting

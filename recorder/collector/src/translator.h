@@ -20,15 +20,15 @@
 #include "code_block.h"
 #include "modules.h"
 #include "ring.h"
-#include "svd/trace/writer.h"
 #include "threads.h"
+#include "trace_feed.h"
 
 namespace svd {
 
 class Translator {
  public:
   // `child_trace`: the trace file of a forked child that is recorded, too.
-  Translator(TraceWriter& writer, bool values, std::string name,
+  Translator(TraceFeed& feed, bool values, std::string name,
              std::function<std::string(std::uint32_t)> child_trace);
 
   // Reads records from `position` on, some `batch` bytes at most; returns where it stopped.
@@ -76,7 +76,7 @@ class Translator {
   void map(const SvdWireMap& map, const std::string& path);
   void other(const std::uint8_t* bytes);
 
-  TraceWriter& writer_;
+  TraceFeed& feed_;
   bool values_;
   std::string name_;  // of the program; what the first thread is called
   std::function<std::string(std::uint32_t)> child_trace_;
@@ -84,7 +84,7 @@ class Translator {
   Calls calls_;
   Modules modules_;
   std::vector<std::unique_ptr<CodeBlock>> blocks_;  // by the wire's number
-  std::vector<std::uint64_t> logged_;               // of the execution under way
+  std::vector<std::uint64_t> logged_;               // of a part of an execution
   std::vector<std::uint64_t> value_words_;
   ThreadState* current_ = nullptr;
   std::string exec_path_;
