@@ -5,8 +5,9 @@
 //   file    = FileHeader, chunk…, [index chunk, Trailer]
 //   chunk   = ChunkHeader, size-prefixed FlatBuffer (schema/trace.fbs), zeros up to a multiple of 8
 //
-// Every header carries the trace's random id and every checksum covers its header too, so that a
-// chunk is known for what it is without any other part of the file. All integers are little endian.
+// Every header carries the trace's id (a hash of its process record) and every checksum covers its
+// header too, so that a chunk is known for what it is without any other part of the file. All
+// integers are little endian.
 #pragma once
 
 #include <array>

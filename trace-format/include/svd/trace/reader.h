@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads trace.fb: opens in milliseconds whatever the size, decodes any chunk at random, and maps
-// only the chunk at hand, so memory stays bounded. What is damaged is left out, counted, and said
-// in diagnostics(); open() fails only where nothing can be read. Const methods may be called from
-// several threads at once, each with its own Chunk.
+// Reads trace.fb: opens by its index without touching the run itself (a file without one is walked
+// once), decodes any chunk at random, and maps only the chunk at hand, so memory stays bounded.
+// What is damaged is left out, counted, and said in diagnostics(); open() fails only where nothing
+// can be read. Const methods may be called from several threads at once, each with its own Chunk.
 #pragma once
 
 #include <cstdint>

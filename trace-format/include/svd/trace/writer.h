@@ -21,8 +21,8 @@
 namespace svd {
 
 struct WriterOptions {
-  // A chunk ends after this many steps or accesses, whichever comes first. Larger compresses
-  // better, smaller is reached faster. At most kMaxChunkSteps (limits.h).
+  // A chunk ends after this many steps, or earlier where its columns could grow beyond what a chunk
+  // may hold. Larger compresses better, smaller is reached faster. At most kMaxChunkSteps.
   std::uint32_t chunk_steps = 1U << 21;
 };
 
