@@ -99,7 +99,6 @@ class Builder {
     current_.write = (wire.flags & SVD_WIRE_WRITE) != 0;
     current_.optional = (wire.flags & SVD_WIRE_OPTIONAL) != 0;
     current_.trace_slot = static_cast<std::uint16_t>(out_.block.slots.size());
-    if (wire.present_at >= SVD_WIRE_SLACK) return false;
     std::size_t before = out_.slots.size();
     if (!resolve(wire.address, 8, before, current_.address)) return false;
     if (!resolve(wire.value, wire.size, before + 1, current_.value)) return false;

@@ -51,7 +51,7 @@ struct CodeSlot {
   Term value;
   std::uint16_t instruction = 0;
   std::uint16_t size = 0;
-  std::uint16_t present_at = 0;
+  std::uint16_t present_at = 0;  // always within the slack: it has 64 KiB
   bool write = false;
   bool optional = false;
   std::int8_t mailbox = -1;      // the word, or -1

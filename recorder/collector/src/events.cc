@@ -159,7 +159,7 @@ void Translator::futex_call(ThreadState& thread, bool begins, std::int64_t resul
   Sync sync;
   sync.object = Addr(arguments[0]);
   sync.argument = static_cast<std::uint32_t>(arguments[2]);
-  switch (arguments[1] & FUTEX_CMD_MASK) {
+  switch (arguments[1] & static_cast<std::uint32_t>(FUTEX_CMD_MASK)) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
       sync.op = SyncOp::kFutexWait;
