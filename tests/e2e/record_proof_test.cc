@@ -161,10 +161,10 @@ TEST_P(Lackey, CountsTheSame) {
   compare("stores", ours.stores, theirs.stores);
 }
 
+// Not `containers`: it hashes pointers, so two runs of it, native or not, can differ by 2 %.
 INSTANTIATE_TEST_SUITE_P(Programs, Lackey,
                          testing::Values("arithmetic", "arithmetic-static", "text", "text-static",
-                                         "containers", "containers-static", "wide_stores",
-                                         "wide_stores-static"),
+                                         "wide_stores", "wide_stores-static"),
                          [](const auto& test) { return test_name(test.param); });
 
 }  // namespace
