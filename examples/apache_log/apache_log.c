@@ -74,7 +74,7 @@ static void flush_log(BufferedLog* buf) {
   ssize_t done = write(buf->file->fd, buf->outbuf, buf->outcnt);
   if (done < 0) fail("apache_log: write");
   buf->file->written += (unsigned long)done;
-  buf->outcnt -= (unsigned)done;
+  buf->outcnt -= (unsigned)done;  // BUG: write
   memmove(buf->outbuf, buf->outbuf + done, buf->outcnt);
 }
 
@@ -84,14 +84,14 @@ static void buffered_log_writer(BufferedLog* buf, const char* const* pieces, int
   for (int i = 0; i < count; ++i) len += (unsigned)strlen(pieces[i]);
 
   lock_log();
-  if (len + buf->outcnt > kLogBufferSize) flush_log(buf);
-  char* s = &buf->outbuf[buf->outcnt];
+  if (len + buf->outcnt > kLogBufferSize) flush_log(buf);  // BUG: check
+  char* s = &buf->outbuf[buf->outcnt];                     // BUG: read
   for (int i = 0; i < count; ++i) {
     size_t piece = strlen(pieces[i]);
     memcpy(s, pieces[i], piece);
     s += piece;
   }
-  buf->outcnt += len;
+  buf->outcnt += len;  // BUG: write
   unlock_log();
 }
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A database server in miniature with a binary log, modelled on MySQL 3.23 (README.md has the
+// story). Sessions insert rows into tables and, now and then, delete all rows of one; each writes
+// what it did to the log, from which the tables can be made again.
+//
+// A delete leaves the table's lock before it writes the log. Compiled with CORRECT, which makes the
+// twin, it writes first.
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { kSessions = 3, kTables = 3, kMostText = 128, kDeleteEvery = 20 };
+
+typedef struct {
+  pthread_mutex_t lock;
+  unsigned long rows;
+  unsigned long sum;
+} Table;
+
+typedef struct {
+  pthread_mutex_t lock;
+  int fd;
+  unsigned long events;
+} BinLog;
+
+typedef struct {
+  char operation;  // 'i' or 'd'
+  int table;
+  unsigned long value;
+} Query;
+
+typedef struct {
+  int connections[kSessions];
+  int queries;
+} Client;
+
+static Table tables[kTables];
+static BinLog binlog = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void fail(const char* what) {
+  perror(what);
+  exit(2);
+}
+
+static void write_binlog(const char* event, int size) {
+  pthread_mutex_lock(&binlog.lock);
+  if (write(binlog.fd, event, (size_t)size) != size) fail("mysql_delete_insert: write");
+  binlog.events++;
+  pthread_mutex_unlock(&binlog.lock);
+}
+
+static void insert_row(int number, unsigned long value) {
+  Table* table = &tables[number];
+  char event[kMostText];
+  int size = snprintf(event, sizeof(event), "INSERT INTO t%d VALUES (%lu)\n", number, value);
+  pthread_mutex_lock(&table->lock);
+  table->rows++;  // BUG: insert
+  table->sum += value;
+  write_binlog(event, size);  // BUG: log of the insert
+  pthread_mutex_unlock(&table->lock);
+}
+
+static void delete_rows(int number) {
+  Table* table = &tables[number];
+  char event[kMostText];
+  int size = snprintf(event, sizeof(event), "DELETE FROM t%d\n", number);
+  pthread_mutex_lock(&table->lock);
+  table->rows = 0;  // BUG: delete
+  table->sum = 0;
+#ifdef CORRECT
+  write_binlog(event, size);
+#endif
+  pthread_mutex_unlock(&table->lock);
+#ifndef CORRECT
+  write_binlog(event, size);  // BUG: log of the delete
+#endif
+}
+
+static void* run_session(void* argument) {
+  const int* connection = argument;
+  Query query;
+  while (read(*connection, &query, sizeof(query)) == sizeof(query)) {
+    if (query.operation == 'i') {
+      insert_row(query.table, query.value);
+    } else {
+      delete_rows(query.table);
+    }
+    if (write(*connection, "k", 1) != 1) fail("mysql_delete_insert: write");
+  }
+  close(*connection);
+  return NULL;
+}
+
+// The client has one query under way on each connection. After a delete the next insert into the
+// same table comes soon, over another connection.
+static void* send_queries(void* argument) {
+  const Client* client = argument;
+  for (int sent = 0; sent < client->queries; ++sent) {
+    int deletes = sent % kDeleteEvery == kDeleteEvery - 1;
+    for (int i = 0; i < kSessions; ++i) {
+      Query query = {'i', (sent + i) % kTables, (unsigned long)sent};
+      if (deletes && i == 0) query.operation = 'd';
+      if (deletes && i == 2) query.table = sent % kTables;
+      if (write(client->connections[i], &query, sizeof(query)) != sizeof(query)) {
+        fail("mysql_delete_insert: write");
+      }
+    }
+    for (int i = 0; i < kSessions; ++i) {
+      char answer;
+      if (read(client->connections[i], &answer, 1) != 1) fail("mysql_delete_insert: answer");
+    }
+  }
+  for (int i = 0; i < kSessions; ++i) close(client->connections[i]);
+  return NULL;
+}
+
+// The tables as a recovery would make them from the log.
+static void replay(const char* path, Table recovered[kTables]) {
+  FILE* file = fopen(path, "r");
+  if (file == NULL) fail(path);
+  char line[kMostText];
+  while (fgets(line, sizeof(line), file) != NULL) {
+    int number;
+    unsigned long value;
+    if (sscanf(line, "INSERT INTO t%d VALUES (%lu)", &number, &value) == 2) {
+      recovered[number].rows++;
+      recovered[number].sum += value;
+    } else if (sscanf(line, "DELETE FROM t%d", &number) == 1) {
+      recovered[number].rows = recovered[number].sum = 0;
+    }
+  }
+  fclose(file);
+}
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > 3) {
+    fprintf(stderr, "usage: %s LOG [QUERIES]\n", argv[0]);
+    return 2;
+  }
+  Client client = {.queries = (argc > 2 ? atoi(argv[2]) : 900) / kSessions};
+  binlog.fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (binlog.fd < 0) fail(argv[1]);
+  for (int i = 0; i < kTables; ++i) pthread_mutex_init(&tables[i].lock, NULL);
+
+  int connections[kSessions];
+  pthread_t threads[kSessions], client_thread;
+  for (int i = 0; i < kSessions; ++i) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("mysql_delete_insert: socketpair");
+    connections[i] = ends[0];
+    client.connections[i] = ends[1];
+    if (pthread_create(&threads[i], NULL, run_session, &connections[i]) != 0) {
+      fail("mysql_delete_insert: thread");
+    }
+  }
+  if (pthread_create(&client_thread, NULL, send_queries, &client) != 0) {
+    fail("mysql_delete_insert: thread");
+  }
+  pthread_join(client_thread, NULL);
+  for (int i = 0; i < kSessions; ++i) pthread_join(threads[i], NULL);
+  close(binlog.fd);
+
+  Table recovered[kTables] = {0};
+  replay(argv[1], recovered);
+  int status = 0;
+  printf("%lu events\n", binlog.events);
+  for (int i = 0; i < kTables; ++i) {
+    if (recovered[i].rows == tables[i].rows && recovered[i].sum == tables[i].sum) continue;
+    printf("table t%d has %lu rows, and %lu when made from the log\n", i, tables[i].rows,
+           recovered[i].rows);
+    status = 1;
+  }
+  return status;
+}
