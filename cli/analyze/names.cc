@@ -118,7 +118,7 @@ Result<AddressRange> Names::range(std::string_view text) const {
     if (!size || *size == 0)
       return wrong(fmt::format("'{}' is no size in bytes", text.substr(comma + 1)));
   }
-  if (auto address = number(place)) return AddressRange{*address, *address + size.value_or(1)};
+  if (auto address = number(place)) return AddressRange::of(*address, size.value_or(1));
   std::size_t plus = place.rfind('+');
   std::string_view name = place.substr(0, plus);
   std::uint64_t offset = 0;
@@ -132,8 +132,8 @@ Result<AddressRange> Names::range(std::string_view text) const {
     known.push_back(symbol->name);
     if (symbol->name != name) continue;
     std::uint64_t rest = offset < extent(*symbol) ? extent(*symbol) - offset : 1;
-    std::uint64_t begin = symbol->address + offset;
-    return AddressRange{begin, begin + size.value_or(plus == std::string_view::npos ? rest : 1)};
+    return AddressRange::of(symbol->address + offset,
+                            size.value_or(plus == std::string_view::npos ? rest : 1));
   }
   return wrong(fmt::format("the trace has no variable '{}'{}", name, did_you_mean(name, known)));
 }

@@ -4,6 +4,7 @@
 // symbols and from the recorded files, where they are still there; else module and offset.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,11 +15,16 @@
 
 namespace svd::cli {
 
+// Never empty; may end with the last byte of memory.
 struct AddressRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;  // exclusive
-  bool overlaps(std::uint64_t address, std::uint64_t size) const {
-    return address < end && address + (size == 0 ? 1 : size) > begin;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  static AddressRange of(std::uint64_t address, std::uint64_t size) {
+    std::uint64_t more = size == 0 ? 0 : size - 1;
+    return {address, address + std::min(more, ~address)};
+  }
+  bool overlaps(const AddressRange& other) const {
+    return first <= other.last && other.first <= last;
   }
 };
 

@@ -67,7 +67,7 @@ Status parse_function(const std::string& name, const TraceReader& trace, const N
   for (const Symbol* symbol : names.functions()) {
     known.push_back(symbol->name);
     if (symbol->name == name)
-      selection.function_code.push_back({symbol->address, symbol->address + symbol->size});
+      selection.function_code.push_back(AddressRange::of(symbol->address, symbol->size));
   }
   for (const Statement& statement : trace.statements()) known.push_back(statement.function);
   if (std::find(known.begin(), known.end(), name) != known.end()) return Done{};
@@ -83,17 +83,17 @@ struct FieldMatch {
 
   void operator()(std::string_view, const Addr& a) {
     if (!selection.address) return;
-    in_memory = in_memory || selection.address->overlaps(a.value, 1);
+    in_memory = in_memory || selection.address->overlaps(AddressRange::of(a.value, 1));
     if (!address) address = a.value;
   }
   void operator()(std::string_view, const Pc& pc) {
     for (const AddressRange& code : selection.function_code)
-      in_code = in_code || code.overlaps(pc.value, 1);
+      in_code = in_code || code.overlaps(AddressRange::of(pc.value, 1));
   }
   // A size belongs to the event's first address.
   void operator()(std::string_view name, const std::uint64_t& size) {
     if (address && (name == "size" || name == "stack-size"))
-      in_memory = in_memory || selection.address->overlaps(*address, size);
+      in_memory = in_memory || selection.address->overlaps(AddressRange::of(*address, size));
   }
   void operator()(std::string_view, const auto&) {}
 };
@@ -158,8 +158,9 @@ Result<bool> Matcher::decode(std::size_t index, Chunk& chunk) const {
   if (std::none_of(info.threads.begin(), info.threads.end(), selected)) return false;
   Columns columns;
   if (by_address()) {
-    auto touched = trace_.may_touch(index, Addr(selection_.address->begin),
-                                    selection_.address->end - selection_.address->begin);
+    const AddressRange& range = *selection_.address;
+    std::uint64_t more = range.last - range.first;
+    auto touched = trace_.may_touch(index, Addr(range.first), std::max(more + 1, more));
     if (!touched) return touched.error();
     if (!*touched && (info.event_kinds & kinds_with_address()) == 0) return false;
     columns.addresses = columns.values = *touched;
@@ -183,8 +184,9 @@ bool Matcher::in_function(const Block& block, std::size_t i) const {
   if (block.abstract())
     return trace_.statements()[block.statements[i].value].function == selection_.function;
   std::uint64_t pc = block.instructions[i].pc.value;
-  return std::any_of(selection_.function_code.begin(), selection_.function_code.end(),
-                     [pc](const AddressRange& code) { return code.overlaps(pc, 1); });
+  return std::any_of(
+      selection_.function_code.begin(), selection_.function_code.end(),
+      [pc](const AddressRange& code) { return code.overlaps(AddressRange::of(pc, 1)); });
 }
 
 bool Matcher::may_match(const Exec& exec) const {

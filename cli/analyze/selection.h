@@ -52,7 +52,7 @@ class Matcher {
   bool matches(Seq seq) const { return seq >= selection_.first && seq <= selection_.last; }
   bool matches(ThreadId thread) const;
   bool matches(const MemoryAccess& access) const {
-    return selection_.address->overlaps(access.address.value, access.size);
+    return selection_.address->overlaps(AddressRange::of(access.address.value, access.size));
   }
   bool by_address() const { return selection_.address.has_value(); }
   bool by_function() const { return !selection_.function.empty(); }

@@ -48,6 +48,12 @@ class Checker {
     }
   }
 
+  // Decoding does not need the table of pages; asking for the last byte of memory reads all of it.
+  void pages(std::size_t index) {
+    auto read = trace_.may_touch(index, Addr(~std::uint64_t{0}), 1);
+    if (!read) diagnostics_.add("damaged-pages", Severity::kLoss, 1, read.error().describe());
+  }
+
   // A field of an event.
   void operator()(std::string_view, const ThreadId& id) { thread(id); }
   void operator()(std::string_view, const ModuleId& id) {
@@ -117,6 +123,7 @@ int run_verify(const Arguments& arguments) {
       progress.at(chunk.end_seq().value);
       return true;
     });
+    for (std::size_t i = 0; i < trace->chunks().size(); ++i) checker.pages(i);
   }
   int exit = exit_code(*trace, diagnostics);
   output->write(fmt::format("{}: {}: {}\n", printable(input),

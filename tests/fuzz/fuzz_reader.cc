@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a trace file: opening, decoding and walking them must neither crash nor hang nor
-// take memory out of proportion. Mutated bytes alone would stop at the first checksum, so before
-// reading all checksums are made right: what is tested is everything behind them. With an odd last
-// byte the file is read as it is.
+// Any bytes as a trace file: opening, decoding, walking, printing and copying them must neither
+// crash nor hang nor take memory out of proportion, and what is copied must read without a loss.
+// Mutated bytes alone would stop at the first checksum, so before reading all checksums are made
+// right: what is tested is everything behind them. With an odd last byte the file is read as it is.
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "frame.h"
 #include "support/content.h"
+#include "support/small_trace.h"
+#include "svd/trace/copy.h"
 #include "svd/trace/limits.h"
 #include "svd/trace/reader.h"
+#include "svd/trace/text.h"
+#include "svd/trace/writer.h"
 
 namespace svd {
 namespace {
@@ -65,6 +72,25 @@ struct WalkAll {
   void event(const Event& e) { seen += e.body.index(); }
 };
 
+// A copy has no damage of its own, and says no more than the trace it was made from.
+void print_and_copy(const TraceReader& reader) {
+  std::ostringstream text;
+  Diagnostics diagnostics;
+  (void)print_text(reader, TextSelection{}, text, diagnostics);
+  const std::string path = test::temp_path("copy.fb");
+  {
+    auto writer = TraceWriter::create(path, reader.process());
+    SVD_CHECK(writer);
+    SVD_CHECK(copy_trace(reader, **writer, [](Seq) {}));
+    SVD_CHECK((*writer)->finish());
+  }
+  auto copy = TraceReader::open(path);
+  SVD_CHECK(copy && copy->steps() <= reader.steps());
+  Chunk chunk;
+  for (std::size_t i = 0; i < copy->chunks().size(); ++i) SVD_CHECK(copy->decode(i, chunk));
+  std::filesystem::remove(path);
+}
+
 void read_everything(const std::string& path) {
   auto reader = TraceReader::open(path);
   if (!reader) return;
@@ -83,6 +109,7 @@ void read_everything(const std::string& path) {
   for (std::size_t i = 0; i < reader->chunks().size(); ++i)
     (void)reader->may_touch(i, Addr(0x5000), 8);
   reader->column_sizes();
+  print_and_copy(*reader);
 }
 
 }  // namespace

@@ -117,7 +117,9 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
     return Error{ErrorKind::kDamaged, file.path(), info.ordinal, info.offset, std::move(why)};
   };
   const fb::Data* data = chunk->body->body_as_Data();
-  if (data == nullptr || data->first_seq() != info.first_seq.value || data->steps() != info.steps) {
+  if (data == nullptr || data->first_seq() != info.first_seq.value || data->steps() != info.steps ||
+      data->execs() != info.execs || data->accesses() != info.accesses ||
+      data->events() != info.events) {
     return damaged("the chunk is not the one that the index says");
   }
   raw.clear();

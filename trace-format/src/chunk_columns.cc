@@ -198,9 +198,10 @@ void put_pages(std::vector<PageSpan> spans, Bytes& out, std::uint8_t& shift) {
   }
 }
 
-bool pages_contain(std::span<const std::uint8_t> column, std::uint8_t shift, Addr address,
-                   std::uint64_t size) {
-  if (size == 0 || shift >= 64) return false;
+std::optional<bool> pages_contain(std::span<const std::uint8_t> column, std::uint8_t shift,
+                                  Addr address, std::uint64_t size) {
+  if (shift < 12 || shift >= 64) return std::nullopt;
+  if (size == 0) return false;
   std::uint64_t wanted_first = address.value >> shift;
   std::uint64_t last_byte = address.value + (size - 1);
   if (last_byte < address.value) last_byte = ~std::uint64_t{0};
@@ -209,7 +210,9 @@ bool pages_contain(std::span<const std::uint8_t> column, std::uint8_t shift, Add
   std::uint64_t end = 0;
   while (in.left() > 0) {
     std::uint64_t first = end + in.varint();
-    end = first + in.varint();
+    std::uint64_t last = first + in.varint();
+    if (in.failed() || first < end || last < first) return std::nullopt;
+    end = last;
     if (first > wanted_last) return false;
     if (end >= wanted_first) return true;
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,8 +67,9 @@ struct PageSpan {
 // Ascending, disjoint spans, each as its distance from the end of the one before and its length
 // - 1. `spans` are of 4 KiB pages in any order; where they are very many, larger pages are taken.
 void put_pages(std::vector<PageSpan> spans, Bytes& out, std::uint8_t& shift);
-bool pages_contain(std::span<const std::uint8_t> column, std::uint8_t shift, Addr address,
-                   std::uint64_t size);
+// Nothing when the column is malformed.
+std::optional<bool> pages_contain(std::span<const std::uint8_t> column, std::uint8_t shift,
+                                  Addr address, std::uint64_t size);
 
 void put_block(Bytes& out, const Block& block);
 bool get_block(ByteReader& in, Block& block);

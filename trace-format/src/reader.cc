@@ -78,13 +78,13 @@ Result<bool> TraceReader::may_touch(std::size_t index, Addr address, std::uint64
   if (!chunk) return chunk.error();
   const fb::Data* data = chunk->body->body_as_Data();
   Bytes raw;
-  if (data == nullptr || !unpack_column(data->pages(), raw)) {
-    return Error{ErrorKind::kDamaged, path(), info.ordinal, info.offset,
-                 "its table of pages is damaged"};
+  if (data != nullptr && unpack_column(data->pages(), raw)) {
+    std::size_t bytes = data->pages() == nullptr ? 0 : data->pages()->raw_size();
+    if (auto contain = pages_contain({raw.data(), bytes}, data->page_shift(), address, size))
+      return *contain;
   }
-  std::span<const std::uint8_t> column(raw.data(),
-                                       data->pages() == nullptr ? 0 : data->pages()->raw_size());
-  return pages_contain(column, data->page_shift(), address, size);
+  return Error{ErrorKind::kDamaged, path(), info.ordinal, info.offset,
+               "its table of pages is damaged"};
 }
 
 void TraceReader::scan(Order order, const Columns& columns, Diagnostics& diagnostics,
