@@ -19,6 +19,15 @@ extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protect
 /* Takes effect at once, so only where no thread is inside, or about to enter or chain, generated
  * code: in a system call. */
 extern void VG_(discard_translations)(Addr start, ULong size, const HChar* who);
+/* The scheduler's lock; `status` is that of a thread without it. */
+enum { THREAD_YIELDING = 4 };
+extern void VG_(release_BigLock)(ThreadId tid, UInt status, const HChar* who);
+extern void VG_(acquire_BigLock)(ThreadId tid, const HChar* who);
+extern Bool VG_(is_exiting)(ThreadId tid);
+/* What Valgrind checks when it enters and leaves generated code. */
+extern Bool VG_(in_generated_code);
+extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32), VG_(stats__n_xIndir_hits2_32),
+    VG_(stats__n_xIndir_hits3_32), VG_(stats__n_xIndir_misses_32);
 extern Bool VG_(clo_trace_children);
 extern Int VG_(cl_exec_fd); /* the client's executable */
 /* What execve does; `pathname` need not be the client's memory when it is not to be checked. */

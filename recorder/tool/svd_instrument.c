@@ -59,7 +59,36 @@ static void open_record(UInt id) {
   log_pointer = newIRTemp(out->tyenv, Ity_I64);
   addStmtToIRSB(out, IRStmt_WrTmp(log_pointer, IRExpr_Get(pointer_offset, Ity_I64)));
   log_store(0, IRExpr_Const(IRConst_U32(id << 8)));
+  if (svd_sched_chaos()) {
+    addStmtToIRSB(out, IRStmt_Put(pointer_offset + SVD_SHADOW_RECORD - SVD_SHADOW_POINTER,
+                                  IRExpr_RdTmp(log_pointer)));
+  }
   set_record_size(plan.exit[0].record_size);
+}
+
+/* Whether another thread may come before this slot: not inside an indivisible instruction. */
+static Bool may_pause(UInt slot) {
+  UInt instruction = plan.slot[slot].wire.instruction, first = slot;
+  while (first > 0 && plan.slot[first - 1].wire.instruction == instruction) first--;
+  if (first == slot) return True;
+  for (UInt i = first; i < plan.slots && plan.slot[i].wire.instruction == instruction; i++) {
+    if (plan.slot[i].wire.flags & SVD_WIRE_ATOMIC) return False;
+  }
+  return True;
+}
+
+static void count_down(UInt slot) {
+  Int count_offset = pointer_offset + SVD_SHADOW_COUNT - SVD_SHADOW_POINTER;
+  IRExpr* left =
+      assign(IRExpr_Binop(Iop_Sub64, assign(IRExpr_Get(count_offset, Ity_I64)), mkIRExpr_HWord(1)));
+  addStmtToIRSB(out, IRStmt_Put(count_offset, left));
+  IRDirty* pause = unsafeIRDirty_0_N(0, "svd_sched_pause", VG_(fnptr_to_fnentry)(&svd_sched_pause),
+                                     mkIRExprVec_1(mkIRExpr_HWord(slot)));
+  pause->guard = assign(IRExpr_Binop(Iop_CmpEQ64, left, mkIRExpr_HWord(0)));
+  addStmtToIRSB(out, IRStmt_Dirty(pause));
+  log_pointer = newIRTemp(out->tyenv, Ity_I64);
+  IRExpr* record = IRExpr_Get(pointer_offset + SVD_SHADOW_RECORD - SVD_SHADOW_POINTER, Ity_I64);
+  addStmtToIRSB(out, IRStmt_WrTmp(log_pointer, record));
 }
 
 static void log_before(const SvdSlot* s) {
@@ -138,6 +167,10 @@ static void log_body(IRSB* in) {
     IRStmt* st = in->stmts[i];
     if (st->tag == Ist_IMark) instruction++;
     UInt first = slot;
+    if (svd_sched_chaos() && slot < plan.slots && plan.slot[slot].statement == i &&
+        !is_mailbox_store(st) && may_pause(slot)) {
+      count_down(slot);
+    }
     for (; slot < plan.slots && plan.slot[slot].statement == i; slot++) {
       log_before(&plan.slot[slot]);
     }
@@ -173,5 +206,10 @@ IRSB* svd_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout*
   for (Int i = 0; i < plan.body; i++) addStmtToIRSB(out, in->stmts[i]);
   open_record(id);
   log_body(in);
+  if (svd_sched_chaos() && in->jumpkind == Ijk_Yield) {
+    addStmtToIRSB(
+        out, IRStmt_Dirty(unsafeIRDirty_0_N(
+                 0, "svd_sched_spins", VG_(fnptr_to_fnentry)(&svd_sched_spins), mkIRExprVec_0())));
+  }
   return out;
 }

@@ -159,6 +159,31 @@ void svd_log_leave(ThreadId tid, ULong blocks) {
   svd_log_publish();
 }
 
+UInt svd_log_pause(ThreadId tid, UInt slot, UChar* kept, UInt room) {
+  UChar* start;
+  VG_(get_shadow_regs_area)(tid, (UChar*)&start, 1, SVD_SHADOW_RECORD, sizeof(start));
+  fetch_pointer();
+  UInt size = cursor - start;
+  tl_assert(size <= room);
+  VG_(memcpy)(kept, start, size);
+  SvdWirePause* r = svd_log_record(SVD_WIRE_PAUSE, tid, sizeof(*r), 0);
+  if (r) {
+    r->slot = slot;
+    svd_log_commit();
+  }
+  svd_log_leave(tid, 0);
+  return size;
+}
+
+void svd_log_resume(ThreadId tid, const UChar* kept, UInt size) {
+  svd_log_enter(tid, 0);
+  if (cursor >= limit) make_room();
+  VG_(set_shadow_regs_area)(tid, 1, SVD_SHADOW_RECORD, sizeof(cursor), (UChar*)&cursor);
+  VG_(memcpy)(cursor, kept, size);
+  cursor += size;
+  store_pointer();
+}
+
 Bool svd_log_in_code(void) { return code_tid != 0; }
 
 /* Says why there is no recording; the program goes on without. */

@@ -17,14 +17,17 @@ Bool svd_follow = False;
 
 static Bool take_option(const HChar* arg) {
   return VG_STR_CLO(arg, "--session", svd_session_dir) ||
-         VG_BOOL_CLO(arg, "--values", svd_values) || VG_BOOL_CLO(arg, "--follow", svd_follow);
+         VG_BOOL_CLO(arg, "--values", svd_values) || VG_BOOL_CLO(arg, "--follow", svd_follow) ||
+         svd_sched_option(arg);
 }
 
 static void print_usage(void) {
   static const HChar text[] =
       "    --session=DIR             directory of the running collector\n"
       "    --values=no|yes           record the values of accesses [yes]\n"
-      "    --follow=no|yes           record forked children, too [no]\n";
+      "    --follow=no|yes           record forked children, too [no]\n"
+      "    --sched=fifo|random|pct   who runs next [fifo]\n"
+      "    --seed=N --quantum=N --depth=N   of random and pct\n";
   VG_(printf)("%s", text);
 }
 
@@ -38,19 +41,39 @@ static void start(void) {
   svd_log_open();
 }
 
+static void enter_code(ThreadId tid, ULong blocks) {
+  svd_log_enter(tid, blocks);
+  svd_sched_enter(tid);
+}
+
+static void leave_code(ThreadId tid, ULong blocks) {
+  svd_sched_leave(tid);
+  svd_log_leave(tid, blocks);
+}
+
+static void before_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
+  svd_syscall(tid, number, args, n_args);
+  svd_sched_syscall(tid, number);
+}
+
+static void after_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRes result) {
+  svd_syscall_exit(tid, number, args, n_args, result);
+  svd_sched_syscall_exit(tid, number, args, result);
+}
+
 static void register_callbacks(void) {
   VG_(basic_tool_funcs)(start, svd_instrument, svd_end);
   VG_(needs_command_line_options)(take_option, print_usage, print_debug_usage);
 
-  VG_(track_start_client_code)(svd_log_enter);
-  VG_(track_stop_client_code)(svd_log_leave);
+  VG_(track_start_client_code)(enter_code);
+  VG_(track_stop_client_code)(leave_code);
 
   VG_(track_pre_thread_ll_create)(svd_thread_create);
   VG_(track_pre_thread_first_insn)(svd_thread_first_instruction);
   VG_(track_pre_thread_ll_exit)(svd_thread_exit);
   VG_(atfork)(NULL, NULL, svd_fork_child);
 
-  VG_(needs_syscall_wrapper)(svd_syscall, svd_syscall_exit);
+  VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
   VG_(track_pre_mem_read)(svd_kernel_read);
   VG_(track_pre_mem_read_asciiz)(svd_kernel_read_string);
   VG_(track_post_mem_write)(svd_kernel_write);

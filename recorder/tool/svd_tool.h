@@ -17,8 +17,15 @@ extern Bool svd_follow;
 
 /* ---- svd_log.c: the ring ------------------------------------------------------------------- */
 
-/* Where the generated code finds the log, in the first shadow of the running thread's state. */
-enum { SVD_SHADOW_POINTER = 0, SVD_SHADOW_LIMIT = 8 };
+/* Where the generated code finds the log, in the first shadow of the running thread's state: the
+ * pointer, its limit, and, where threads can be left in the middle of a superblock, the start of
+ * the record and the accesses until it asks svd_sched_pause. */
+enum {
+  SVD_SHADOW_POINTER = 0,
+  SVD_SHADOW_LIMIT = 8,
+  SVD_SHADOW_RECORD = 16,
+  SVD_SHADOW_COUNT = 24
+};
 
 /* False: this process is not recorded (any more); instrument() then adds nothing. */
 extern Bool svd_recording;
@@ -42,8 +49,27 @@ void svd_log_leave(ThreadId tid, ULong blocks);
 Bool svd_log_in_code(void);
 /* Called by generated code that found no room. */
 void svd_log_refill(void);
+/* Leaves generated code right before the access `slot`: the record so far goes to `kept`. Its size.
+ */
+UInt svd_log_pause(ThreadId tid, UInt slot, UChar* kept, UInt room);
+/* Goes on there, in a new record that begins like the old one. */
+void svd_log_resume(ThreadId tid, const UChar* kept, UInt size);
 
 static inline UInt svd_padded(UInt size) { return (size + 7) & ~7u; }
+
+/* ---- svd_sched.c: who runs when ------------------------------------------------------------- */
+
+Bool svd_sched_option(const HChar* arg);
+/* Whether threads are left at any access, so that code must count its accesses down. */
+Bool svd_sched_chaos(void);
+void svd_sched_enter(ThreadId tid);
+void svd_sched_leave(ThreadId tid);
+void svd_sched_syscall(ThreadId tid, UInt number);
+void svd_sched_syscall_exit(ThreadId tid, UInt number, const UWord* args, SysRes result);
+/* Called by generated code: the count is at zero, and the access `slot` comes next. */
+void svd_sched_pause(UWord slot);
+/* The same: it has executed a pause instruction. */
+void svd_sched_spins(void);
 
 /* ---- svd_slots.c: what a superblock accesses, and where that is in its record --------------- */
 

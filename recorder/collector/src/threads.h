@@ -16,6 +16,8 @@
 
 namespace svd {
 
+struct CodeBlock;
+
 // A call into the C library, as its mailbox told it.
 struct LibraryCall {
   SvdWireCall call = SVD_CALL_NONE;
@@ -39,6 +41,9 @@ struct ThreadState {
   std::uint64_t syscall_number = 0;
   std::array<std::uint64_t, 6> syscall_arguments{};
   bool in_syscall = false;
+  // An execution that was left in its middle, and the slot of the wire at which it goes on.
+  const CodeBlock* paused = nullptr;
+  std::uint16_t paused_slot = 0;
 };
 
 class Threads {

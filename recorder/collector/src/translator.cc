@@ -97,7 +97,10 @@ std::uint64_t Translator::take(const Window& window, std::uint64_t position, std
     const CodeExit& exit = code.exits[way];
     const std::uint8_t* next = cursor.behind(exit.record_size);
     if (next == nullptr && !window.last) break;
-    if (next != nullptr && word_at(next) == SVD_WIRE_CUT) {
+    std::uint32_t type_behind = next != nullptr ? word_at(next) : 0;
+    if (type_behind == SVD_WIRE_PAUSE) {
+      pause(code, exit, bytes, load<SvdWirePause>(next).slot);
+    } else if (type_behind == SVD_WIRE_CUT) {
       Cursor behind = cursor;
       behind.advance(exit.record_size);
       const std::uint8_t* signal = behind.behind(sizeof(SvdWireCut));
@@ -129,7 +132,7 @@ void Translator::define(const std::uint8_t* record) {
 }
 
 void Translator::execute(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record) {
-  if (exit.mail) return execute_slowly(code, exit, record, nullptr);
+  if (exit.mail || current_->paused != nullptr) return execute_slowly(code, exit, record, nullptr);
   std::size_t values = values_ ? exit.values : 0;
   std::uint64_t* words = feed_.exec(code.id, exit.part, exit.logged, values);
   for (std::size_t i = 0; i < exit.logged; ++i) words[i] = code.logged[i].of(record);
@@ -143,7 +146,8 @@ void Translator::execute(const CodeBlock& code, const CodeExit& exit, const std:
     current_->stack.returned(code.slots[exit.stack_slot].address.of(record));
 }
 
-// With mailbox stores in it, or cut by a fault: in parts, between which events stand.
+// With mailbox stores in it, cut by a fault, or the rest of a paused one: in parts, between which
+// events stand.
 void Translator::execute_slowly(const CodeBlock& code, const CodeExit& exit,
                                 const std::uint8_t* record, const Cut* cut) {
   Part part = exit.part;
@@ -166,8 +170,46 @@ void Translator::execute_slowly(const CodeBlock& code, const CodeExit& exit,
   std::size_t known_slots =
       known < code.slots.size() ? code.slots[known].trace_slot : code.block.slots.size();
   part.end_slot = static_cast<std::uint16_t>(trace_slots);
+  run_part(code, part, record, slots, known_slots);
+  if (cut != nullptr) return;
+  CallStack& stack = current_->stack;
+  if (exit.jump == SVD_WIRE_CALL)
+    stack.call(code.slots[exit.stack_slot].address.of(record), exit.return_address);
+  else if (exit.jump == SVD_WIRE_RETURN)
+    stack.returned(code.slots[exit.stack_slot].address.of(record));
+}
+
+// Up to the access `slot`; another thread comes next.
+void Translator::pause(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
+                       std::size_t slot) {
+  if (slot >= exit.slots) {
+    damaged_ = true;
+    return;
+  }
+  const CodeSlot& next = code.slots[slot];
+  bool inside = next.trace_slot != code.slot_at(next.instruction);
+  Part part{0, static_cast<std::uint16_t>(next.instruction + (inside ? 1 : 0)), 0, next.trace_slot};
+  run_part(code, part, record, slot, next.trace_slot);
+  current_->paused = &code;
+  current_->paused_slot = static_cast<std::uint16_t>(slot);
+}
+
+// What of `part` has not run yet, which ends before the slot `slots` of the wire.
+void Translator::run_part(const CodeBlock& code, Part part, const std::uint8_t* record,
+                          std::size_t slots, std::size_t known_slots) {
   ThreadState& thread = *current_;
-  for (std::size_t i = 0; i < slots; ++i) {
+  std::size_t from = 0;
+  if (thread.paused != nullptr) {
+    from = thread.paused_slot;
+    if (thread.paused != &code || from > slots) {
+      damaged_ = true;
+      return;
+    }
+    thread.paused = nullptr;
+    part.first = code.slots[from].instruction;
+    part.first_slot = code.slots[from].trace_slot;
+  }
+  for (std::size_t i = from; i < slots; ++i) {
     const CodeSlot& slot = code.slots[i];
     if (slot.mailbox < 0) continue;
     auto word = static_cast<std::size_t>(slot.mailbox);
@@ -184,12 +226,7 @@ void Translator::execute_slowly(const CodeBlock& code, const CodeExit& exit,
     }
     calls_.ring(thread, thread.mailbox[0]);
   }
-  emit(code, part, record, known_slots);
-  if (cut != nullptr) return;
-  if (exit.jump == SVD_WIRE_CALL)
-    thread.stack.call(code.slots[exit.stack_slot].address.of(record), exit.return_address);
-  else if (exit.jump == SVD_WIRE_RETURN)
-    thread.stack.returned(code.slots[exit.stack_slot].address.of(record));
+  if (part.end > part.first) emit(code, part, record, known_slots);
 }
 
 void Translator::emit(const CodeBlock& code, const Part& part, const std::uint8_t* record,

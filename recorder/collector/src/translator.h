@@ -60,6 +60,10 @@ class Translator {
   void execute(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record);
   void execute_slowly(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
                       const Cut* cut);
+  void pause(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
+             std::size_t slot);
+  void run_part(const CodeBlock& code, Part part, const std::uint8_t* record, std::size_t slots,
+                std::size_t known_slots);
   void emit(const CodeBlock& code, const Part& part, const std::uint8_t* record,
             std::size_t known_slots);
   std::size_t cut_slots(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,

@@ -26,7 +26,8 @@
  *                index into the exits of its SVD_WIRE_BLOCK. Its length and the offset of every
  *                address and value in it are in the block's tables.
  *   word <  256: an SvdWireRecord of that type, `size` bytes in all (a multiple of 8).
- * An execution that ended in a fault is followed by SVD_WIRE_CUT before any other record.
+ * An execution that ended in a fault is followed by SVD_WIRE_CUT before any other record, one that
+ * was left for another thread in its middle by SVD_WIRE_PAUSE.
  * Everything is little-endian and unaligned.
  *
  * Mailbox. The preload library tells what the program calls by storing words to addresses that no
@@ -41,7 +42,7 @@
 #include <stdint.h>
 
 #define SVD_WIRE_MAGIC 0x3176676e69726473u /* "sdringv1" */
-#define SVD_WIRE_VERSION 2u
+#define SVD_WIRE_VERSION 3u
 #define SVD_WIRE_SESSION_FILE "session"
 
 #define SVD_WIRE_DATA_OFFSET 4096u
@@ -86,6 +87,7 @@ enum SvdWireType {
   SVD_WIRE_BLOCK,         /* SvdWireBlock */
   SVD_WIRE_SWITCH,        /* what follows ran in `tid` */
   SVD_WIRE_CUT,           /* SvdWireCut */
+  SVD_WIRE_PAUSE,         /* SvdWirePause */
   SVD_WIRE_THREAD_CREATE, /* SvdWireThreadCreate */
   SVD_WIRE_THREAD_START,  /* SvdWireThreadStart */
   SVD_WIRE_THREAD_EXIT,   /* then the kernel write by which others learn of it */
@@ -191,6 +193,15 @@ typedef struct SvdWireCut {
   SvdWireRecord record;
   uint64_t pc;
 } SvdWireCut;
+
+/* The execution before this record came up to, and not including, the access `slot`. The thread's
+ * next execution record is the rest of it, if the thread goes on at all: one of the same block, and
+ * whole, so that what comes later can derive from what came before. */
+typedef struct SvdWirePause {
+  SvdWireRecord record;
+  uint32_t slot;
+  uint32_t pad;
+} SvdWirePause;
 
 typedef struct SvdWireThreadCreate {
   SvdWireRecord record;
