@@ -95,7 +95,7 @@ std::optional<std::string> FlowChecker::exec(const Exec& exec) {
   indirect_ += thread.anywhere || thread.successors.anywhere;
   bool inside = part.first_slot > 0 && block.slots[part.first_slot - 1U].instruction == part.first;
   bool rest = exec.shape->id == thread.block && part.first == thread.end - (inside ? 1 : 0);
-  if (!(rest && part.first > 0) && !legal(thread, pc)) {
+  if (!(rest && (part.first > 0 || inside)) && !legal(thread, pc)) {
     problem = fmt::format("{}: T{} goes from {:#x} to {:#x}, not to {:#x} or {:#x}{}",
                           exec.seq.value, exec.thread.value, thread.last.value, pc.value,
                           thread.successors.next.value, thread.successors.target.value,
