@@ -70,8 +70,8 @@ static void decrement_refcount(CacheObject* object) {
 #ifdef CORRECT
   if (__atomic_sub_fetch(&object->refcount, 1, __ATOMIC_ACQ_REL) == 0) cleanup(object);
 #else
-  __atomic_sub_fetch(&object->refcount, 1, __ATOMIC_ACQ_REL);                      // BUG: write
-  if (__atomic_load_n(&object->refcount, __ATOMIC_ACQUIRE) == 0) cleanup(object);  // BUG: read
+  __atomic_sub_fetch(&object->refcount, 1, __ATOMIC_ACQ_REL);  // BUG: write
+  if (object->refcount == 0) cleanup(object);                  // BUG: read
 #endif
 }
 

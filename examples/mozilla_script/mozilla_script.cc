@@ -19,6 +19,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -45,8 +46,11 @@ class Script {
   }
 
   const std::string& url() const { return url_; }
+  // True once.
+  bool is_new() { return std::exchange(new_, false); }
 
  private:
+  bool new_ = true;
   std::string url_;
   std::string text_;
   std::string code_;
@@ -79,7 +83,8 @@ class Document {
   }
 
   // Tells the loader; a script that was loaded before is there at once.
-  void launch_load(const Script& script) {
+  void launch_load(Script& script) {
+    if (!script.is_new()) return;
     if (write(loader_, script.url().data(), script.url().size()) < 0) fail("mozilla_script: write");
   }
 
@@ -118,11 +123,12 @@ std::vector<std::shared_ptr<Script>> read_scripts(const std::string& path) {
   return scripts;
 }
 
-// The thread of the user interface. Its events come from the window system's socket; "s" is the
-// button.
+// The thread of the user interface. Its events come from the window system's socket, and each is
+// acknowledged; "s" is the button.
 void handle_events(Document& document, int events) {
   for (char event; read(events, &event, 1) == 1;) {
     if (event == 's') document.stop();
+    if (write(events, &event, 1) != 1) fail("mozilla_script: write");
   }
 }
 
@@ -153,9 +159,10 @@ int main(int argc, char** argv) {
   std::thread loader(fetch, requests[0], std::ref(fetched));
   for (int i = 0; i < loads; ++i) {
     // The window system has an event for each load; few of them are the button.
-    const char* event = i % 16 == 7 ? "s" : "m";
-    if (write(events[1], event, 1) != 1) fail("mozilla_script: write");
+    char event = i % 40 == 30 ? 's' : 'm';
+    if (write(events[1], &event, 1) != 1) fail("mozilla_script: write");
     document.load(scripts[static_cast<std::size_t>(i) % scripts.size()]);
+    if (read(events[1], &event, 1) != 1) fail("mozilla_script: answer");
   }
   close(events[1]);
   close(requests[1]);

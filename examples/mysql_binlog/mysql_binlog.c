@@ -14,17 +14,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { kSessions = 3, kMostText = 128, kRotateEvery = 150 };
+enum { kSessions = 3, kMostText = 128, kMostName = 256, kRotateEvery = 150 };
 enum LogType { LOG_CLOSED, LOG_BIN };
 
 typedef struct {
   pthread_mutex_t lock;
-  enum LogType log_type;
+  volatile enum LogType log_type;
   int fd;
   int number;
-  const char* path;
-  unsigned long events;
-  char header[kMostText];
+  const char* path;      // of all files, but for their numbers
+  char name[kMostName];  // of this file
+  unsigned long events;  // in this file
 } BinLog;
 
 typedef struct {
@@ -47,31 +47,34 @@ static void fail(const char* what) {
   exit(2);
 }
 
-// Opens the file of the log's next number; its header is what the log starts with.
-static int open_next(BinLog* log) {
-  char path[kMostText * 2];
-  snprintf(path, sizeof(path), "%s.%06d", log->path, log->number + 1);
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (fd < 0) fail(path);
+// Makes the file of the log's next number, whose name goes to `name`; its first line says which
+// number it is.
+static int make_next(const BinLog* log, char name[kMostName]) {
+  char header[kMostText];
+  snprintf(name, kMostName, "%s.%06d", log->path, log->number + 1);
+  int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0) fail(name);
+  int size = snprintf(header, sizeof(header), "# binlog %d\n", log->number + 1);
+  if (write(fd, header, (size_t)size) != size) fail("mysql_binlog: write");
   return fd;
 }
 
-static void write_header(BinLog* log) {
-  int size = snprintf(log->header, sizeof(log->header), "# binlog %d, after %lu events\n",
-                      log->number, log->events);
-  if (write(log->fd, log->header, (size_t)size) != size) fail("mysql_binlog: write");
+static void use_file(BinLog* log, int fd, const char* name) {
+  log->fd = fd;
+  strcpy(log->name, name);
+  log->number++;
+  log->events = 0;
 }
 
 // Rotates the log.
 static void new_file(BinLog* log) {
-  int next = open_next(log);
+  char name[kMostName];
+  int next = make_next(log, name);
   pthread_mutex_lock(&log->lock);
+  close(log->fd);
   enum LogType local_log_type = log->log_type;
   log->log_type = LOG_CLOSED;  // BUG: first write
-  close(log->fd);
-  log->fd = next;
-  log->number++;
-  write_header(log);
+  use_file(log, next, name);
   log->log_type = local_log_type;  // BUG: second write
   pthread_mutex_unlock(&log->lock);
 }
@@ -129,7 +132,7 @@ static void* administrate(void* argument) {
 static Table replay(const BinLog* log) {
   Table recovered = {.rows = 0};
   for (int number = 1; number <= log->number; ++number) {
-    char path[kMostText * 2], line[kMostText];
+    char path[kMostName], line[kMostText];
     unsigned long value;
     snprintf(path, sizeof(path), "%s.%06d", log->path, number);
     FILE* file = fopen(path, "r");
@@ -153,10 +156,10 @@ int main(int argc, char** argv) {
   int inserts = (argc > 2 ? atoi(argv[2]) : 900) / kSessions, ends[2];
   BinLog* log = &mysql_bin_log;
   log->path = argv[1];
-  log->fd = open_next(log);
-  log->number = 1;
+  char name[kMostName];
+  int first = make_next(log, name);
+  use_file(log, first, name);
   log->log_type = LOG_BIN;
-  write_header(log);
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("mysql_binlog: socketpair");
 
   Session sessions[kSessions];
@@ -179,6 +182,6 @@ int main(int argc, char** argv) {
   Table recovered = replay(log);
   printf("%lu rows, %d logs\n", table.rows, log->number);
   if (recovered.rows == table.rows && recovered.sum == table.sum) return 0;
-  printf("the logs lack %lu inserts\n", table.rows - recovered.rows);
+  printf("inserts missing in the logs: %lu\n", table.rows - recovered.rows);
   return 1;
 }

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { kClients = 3, kFields = 8, kRows = 100, kFieldSize = 8, kMostText = 128 };
+enum { kClients = 3, kFields = 8, kRows = 100, kFieldSize = 8, kMostText = 4096 };
 
 typedef struct {
   unsigned long query_id;  // of the query that uses the field
@@ -93,14 +93,14 @@ static void setup_fields(JoinTable* table, const PreparedQuery* query, unsigned 
   table->used_fields = used;  // BUG: write
 }
 
-// The fields of the row that the query uses, as text: when all are found, the search ends.
+// The fields of the row that the query uses: when all are found, the search ends.
 static int copy_fields(const JoinTable* table, const char* row, unsigned long id, char* answer) {
   int size = 0;
   const Field* field = table->field;
   for (unsigned found = 0; found < table->used_fields; ++field) {  // BUG: read
     if (field->query_id != id) continue;                           // BUG: read
-    size += snprintf(answer + size, kMostText - (size_t)size, "%s=%.*s ", field->name,
-                     kFieldSize - 1, row + field->offset);
+    memcpy(answer + size, row + field->offset, kFieldSize);
+    size += kFieldSize;
     ++found;
   }
   answer[size++] = '\n';
