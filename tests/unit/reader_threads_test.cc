@@ -25,6 +25,7 @@ TEST(ReaderThreads, SeeTheSame) {
   std::vector<Content> seen(4);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(seen.size());
     for (Content& content : seen) {
       threads.emplace_back([&content, &reader] {
         for (int round = 0; round < 20; ++round) content = read_content(*reader);
