@@ -26,6 +26,7 @@ std::string spelling(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) text += "--" + name + ", ";
   text.resize(text.size() - 2);
   if (option.get_items_expected_max() == 0) return text;
+  if (option.get_items_expected_min() == 0) return text + "[=" + option.get_type_name() + "]";
   return text + (option.get_lnames().empty() ? " " : "=") + option.get_type_name();
 }
 

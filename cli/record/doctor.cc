@@ -119,7 +119,8 @@ Finding check_recording() {
   request.file = folder + "/true.fb";
   request.min_free = 0;
   Found program = find_program("true");
-  auto outcome = run_recorded(request, program.path);
+  SignalWatch signals;
+  auto outcome = run_recorded(request, program.path, {request.file, {}, -1}, signals);
   std::string problem;
   if (!outcome) {
     problem = outcome.error().describe();

@@ -2,10 +2,6 @@
 //
 // svd-record: runs a program and records what it does.
 
-#include <sys/resource.h>
-#include <sys/wait.h>
-
-#include <csignal>
 #include <cstdio>
 
 #include "record/doctor.h"
@@ -13,27 +9,13 @@
 #include "record/installation.h"
 #include "record/report.h"
 #include "record/run.h"
+#include "record/runs.h"
 
 namespace svd::cli {
 namespace {
 
 constexpr const char* kName = "svd-record";
 constexpr const char* kSummary = "records one run of an unmodified x86-64 Linux program";
-
-// Ends as the program did, so that a shell or script cannot tell the difference.
-int end_like(int status) {
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  int number = WTERMSIG(status);
-  rlimit none{0, 0};
-  setrlimit(RLIMIT_CORE, &none);  // a core of ours would help nobody
-  std::signal(number, SIG_DFL);
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, number);
-  sigprocmask(SIG_UNBLOCK, &set, nullptr);
-  raise(number);
-  return 128 + number;
-}
 
 int run(const Arguments& arguments) {
   if (!arguments.empty() && arguments.front() == "doctor")
@@ -46,12 +28,17 @@ int run(const Arguments& arguments) {
     command.complain(program.problem);
     return program.exit_code;
   }
-  auto outcome = run_recorded(request, program.path);
+  if (request.many()) return run_many(command, request, program.path);
+  RunSettings settings{numbered(request.file, 1), {}, -1};
+  if (request.chaos) settings.chaos = request.chaos->with(request.chaos->seed.value_or(any_seed()));
+  SignalWatch signals;
+  auto outcome = run_recorded(request, program.path, settings, signals);
   if (!outcome) {
     command.complain(outcome.error().describe());
     return kRecorderFailed;
   }
-  report(command, request, *outcome);
+  report(command, *outcome);
+  if (request.stats) report_stats(*outcome);
   // No process of it ever reached our tool: it was Valgrind that ended.
   if (outcome->traces.empty() && outcome->remarks.empty()) return kRecorderFailed;
   std::fflush(nullptr);

@@ -36,15 +36,60 @@ std::optional<double> parse_seconds(std::string_view text) {
   return std::nullopt;
 }
 
+void describe_runs(CLI::App& app, RecordRequest& request) {
+  auto set_chaos = [&request](const std::string& text) {
+    request.chaos = ChaosRequest::parse(text);
+    if (!request.chaos)
+      throw CLI::ValidationError("--chaos",
+                                 "takes a seed, or random, pct, weak, strong, quantum=N, depth=N, "
+                                 "with commas between them, not '" +
+                                     text + "'");
+  };
+  app.add_option_function<std::string>("--chaos", set_chaos,
+                                       "a schedule drawn from this seed, or from any")
+      ->type_name("SEED")
+      ->expected(0, 1);
+  auto set_runs = [&request](const std::string& text) {
+    auto runs = parse_count(text, 1000);
+    if (!runs || *runs == 0)
+      throw CLI::ValidationError("--runs", "takes a number such as 100, not '" + text + "'");
+    request.runs = runs;
+  };
+  app.add_option_function<std::string>(
+         "--runs", set_runs,
+         "so many runs under chaos, each with its own seed; failing ones are kept")
+      ->type_name("N");
+  app.add_flag("--until-failure", request.until_failure,
+               "runs under chaos until one crashes, hangs or fails its check");
+  app.add_option("--check", request.check,
+                 "a shell command that is given a run's output, and fails if the run did")
+      ->type_name("COMMAND");
+  app.add_option("--keep-passing", request.keep_passing,
+                 "keep the traces of passing runs, too, in this folder")
+      ->type_name("DIR");
+}
+
+// What is wrong with the options taken together; "" if nothing.
+std::string contradiction(const RecordRequest& request) {
+  if (request.file == "-") return "the trace cannot go to stdout, where the program's output goes";
+  if (!request.many() && !request.check.empty()) return "--check needs --runs or --until-failure";
+  if (!request.many() && !request.keep_passing.empty())
+    return "--keep-passing needs --runs or --until-failure";
+  if (request.many() && !request.until_failure && !tells_runs_apart(request.file))
+    return "more than one run can fail, so -o needs a %n, or add --until-failure";
+  return {};
+}
+
 void describe_use(Command& command, RecordRequest& request) {
   command.example("svd-record ./server --port 8080", "record one run to server.<pid>.fb");
   command.example("svd-record -o crash.fb -- ./server -v", "to a file of this name");
+  command.example("svd-record --until-failure -- ./test", "new schedules until one crashes it");
   command.example("svd-analyze crash.fb", "then: what happened in it");
   command.example("svd-record doctor", "what works on this machine, and what mends the rest");
   command.usage("[options] [--] PROGRAM [ARGUMENTS...]");
   CLI::App& app = command.app();
   app.add_option("-o,--output", request.file,
-                 "the trace; %p becomes the process [<program>.<pid>.fb]")
+                 "the trace; %p becomes the process, %n the run [<program>.<pid>.fb]")
       ->type_name("FILE");
   app.add_flag_callback(
       "--no-values", [&request] { request.values = false; },
@@ -63,6 +108,7 @@ void describe_use(Command& command, RecordRequest& request) {
   app.add_option_function<std::string>("--timeout", set_timeout,
                                        "end the program after this time, by SIGTERM, then SIGKILL")
       ->type_name("TIME");
+  describe_runs(app, request);
   auto set_engine = [](const std::string& name) {
     if (name == "rr")
       throw CLI::ValidationError("--engine",
@@ -76,6 +122,8 @@ void describe_use(Command& command, RecordRequest& request) {
   command.remark(
       "The program's input, output and exit status are its own. Signals sent to svd-record go to\n"
       "the program; if it dies of one, svd-record does, too.");
+  command.exit_status(0, "with --runs or --until-failure: a failure was caught");
+  command.exit_status(1, "with these: no run failed");
   command.exit_status(kRecorderFailed, "svd-record itself failed");
   command.exit_status(kCannotRun, "the program cannot be run");
   command.exit_status(kNotFound, "the program was not found");
@@ -87,11 +135,24 @@ bool takes_next_word(CLI::App& app, const std::string& word) {
   if (word.find('=') != std::string::npos) return false;
   bool is_short = word.size() >= 2 && word[1] != '-';
   const CLI::Option* option = app.get_option_no_throw(is_short ? word.substr(0, 2) : word);
-  return option != nullptr && option->get_items_expected_max() > 0 &&
+  return option != nullptr && option->get_items_expected_min() > 0 &&
          (!is_short || word.size() == 2);
 }
 
 }  // namespace
+
+std::string numbered(const std::string& file, std::uint64_t run) {
+  std::string name = file;
+  std::string number = std::to_string(run);
+  for (std::size_t at = 0; (at = name.find("%n", at)) != std::string::npos; at += number.size())
+    name.replace(at, 2, number);
+  return name;
+}
+
+bool tells_runs_apart(const std::string& file) {
+  return file.empty() || file.find("%n") != std::string::npos ||
+         file.find("%p") != std::string::npos;
+}
 
 std::optional<int> read_request(Command& command, const Arguments& arguments,
                                 RecordRequest& request) {
@@ -108,8 +169,8 @@ std::optional<int> read_request(Command& command, const Arguments& arguments,
   if (auto exit = command.parse({arguments.begin(), at(ours)})) return exit;
   if (request.program.empty())
     return command.wrong_use("a program to record is missing; see svd-record --help");
-  if (request.file == "-")
-    return command.wrong_use("the trace cannot go to stdout, where the program's output goes");
+  if (std::string problem = contradiction(request); !problem.empty())
+    return command.wrong_use(problem);
   return std::nullopt;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/options.h"
+#include "record/chaos.h"
 
 namespace svd::cli {
 
@@ -23,7 +24,19 @@ struct RecordRequest {
   // A full disk hurts more than this program; what is left then is for others.
   std::uint64_t min_free = 100U << 20;
   double timeout = 0;  // seconds; 0: none
+  std::optional<ChaosRequest> chaos;
+  std::optional<std::uint64_t> runs;
+  bool until_failure = false;
+  std::string check;         // a command line; "": none
+  std::string keep_passing;  // a folder; "": traces of passing runs are removed
+
+  bool many() const { return runs || until_failure; }
 };
+
+// `file` with the number of the run in place of %n.
+std::string numbered(const std::string& file, std::uint64_t run);
+// Whether files of several runs have different names.
+bool tells_runs_apart(const std::string& file);
 
 // Reads the words of the command line into `request`. An exit code when there is nothing to run.
 std::optional<int> read_request(Command& command, const Arguments& arguments,

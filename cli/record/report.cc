@@ -18,9 +18,7 @@ std::string end_text(const RecordedRun& run) {
     case EndKind::kExit:
       return fmt::format("exit status {}", run.value);
     case EndKind::kSignal: {
-      const char* name = sigabbrev_np(run.value);
-      std::string text = name != nullptr ? fmt::format("died of SIG{}", name)
-                                         : fmt::format("died of signal {}", run.value);
+      std::string text = death(run.value);
       return run.fatal_thread == 0 ? text : fmt::format("{} in thread {}", text, run.fatal_thread);
     }
     case EndKind::kExec:
@@ -31,11 +29,12 @@ std::string end_text(const RecordedRun& run) {
   return "ended, nobody knows how";
 }
 
-std::string line(const RecordedRun& run) {
+std::string line(const RecordedRun& run, const std::optional<Chaos>& chaos) {
   std::string text =
       fmt::format("{} {}; {} thread{}, {} instructions, {} in {}", printable(run.program),
                   end_text(run), run.threads, run.threads == 1 ? "" : "s",
                   grouped(run.instructions), human_bytes(run.bytes), printable(run.file));
+  if (chaos) text += "; " + chaos->describe();
   if (!run.problem.empty()) text += fmt::format("; INCOMPLETE: {}", printable(run.problem));
   return fmt::format("{}; next: svd-analyze {}", text, printable(run.file));
 }
@@ -43,7 +42,9 @@ std::string line(const RecordedRun& run) {
 // What we ourselves have used of the processors; beside `seconds` it says who waited for whom.
 double processor_seconds() { return static_cast<double>(clock()) / CLOCKS_PER_SEC; }
 
-void print_stats(const RunOutcome& outcome) {
+}  // namespace
+
+void report_stats(const RunOutcome& outcome) {
   std::uint64_t instructions = 0;
   std::uint64_t accesses = 0;
   std::uint64_t bytes = 0;
@@ -58,26 +59,30 @@ void print_stats(const RunOutcome& outcome) {
       stderr,
       "{{\"instructions\": {}, \"accesses\": {}, \"threads\": {}, \"bytes\": {}, "
       "\"seconds\": {:.3f}, \"collector_seconds\": {:.3f}, \"engine\": \"valgrind\", \"seed\": "
-      "null}}\n",
-      instructions, accesses, threads, bytes, outcome.seconds, processor_seconds());
+      "{}}}\n",
+      instructions, accesses, threads, bytes, outcome.seconds, processor_seconds(),
+      outcome.chaos ? std::to_string(outcome.chaos->seed) : "null");
 }
 
-}  // namespace
+std::string death(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? fmt::format("died of SIG{}", name)
+                         : fmt::format("died of signal {}", signal);
+}
 
-void report(const Command& command, const RecordRequest& request, const RunOutcome& outcome) {
+void report(const Command& command, const RunOutcome& outcome) {
   bool recorded = false;
   for (const RecordedRun& run : outcome.traces) {
     recorded |= !run.file.empty();
     if (run.file.empty())
       command.complain(fmt::format("{} was not recorded: {}", run.program, run.problem));
     else if (!command.quiet() || !run.problem.empty())
-      command.complain(line(run));
+      command.complain(line(run, outcome.chaos));
   }
   // Without a trace, what Valgrind said is the reason; otherwise only what concerns the recording.
   for (const std::string& remark : outcome.remarks) {
     if (!recorded || remark.starts_with("svd:")) command.complain(remark);
   }
-  if (request.stats) print_stats(outcome);
 }
 
 }  // namespace svd::cli

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -38,8 +39,8 @@ Error failed(const char* what) {
   return Error{ErrorKind::kIo, {}, {}, {}, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
-std::vector<std::string> command_line(const RecordRequest& request, const std::string& valgrind,
-                                      const std::string& session) {
+std::vector<std::string> command_line(const RecordRequest& request, const RunSettings& settings,
+                                      const std::string& valgrind, const std::string& session) {
   std::vector<std::string> words{valgrind,
                                  "--tool=svd",
                                  "-q",
@@ -51,13 +52,21 @@ std::vector<std::string> command_line(const RecordRequest& request, const std::s
                                  "--session=" + session,
                                  fmt::format("--values={}", request.values ? "yes" : "no"),
                                  fmt::format("--follow={}", request.follow ? "yes" : "no")};
+  if (settings.chaos) {
+    for (std::string& option : settings.chaos->tool_options()) words.push_back(std::move(option));
+  }
   words.insert(words.end(), request.program.begin(), request.program.end());
   return words;
 }
 
 // Never returns. Between fork and exec: only what is safe there.
-[[noreturn]] void become(char* const* words, char* const* environment, const sigset_t& mask) {
+[[noreturn]] void become(char* const* words, char* const* environment, const sigset_t& mask,
+                         int output) {
   sigprocmask(SIG_SETMASK, &mask, nullptr);
+  if (output >= 0) {
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+  }
   execve(words[0], words, environment);
   _exit(kRecorderFailed);
 }
@@ -98,38 +107,29 @@ std::vector<std::string> read_remarks(const std::string& session) {
 
 class Supervisor {
  public:
-  Supervisor(Collector& collector, pid_t child, int signals, double timeout)
+  Supervisor(Collector& collector, pid_t child, SignalWatch& signals, double timeout)
       : collector_(collector), child_(child), signals_(signals) {
     if (timeout > 0)
       deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>(timeout));
   }
 
-  // Until the program, and whatever else is recorded, has ended. The program's wait status.
-  int watch() {
+  // Until the program, and whatever else is recorded, has ended.
+  void watch(RunOutcome& outcome) {
     while (!ended_ || collector_.busy()) {
-      std::array<pollfd, 2> wanted{pollfd{signals_, POLLIN, 0},
+      std::array<pollfd, 2> wanted{pollfd{signals_.descriptor(), POLLIN, 0},
                                    pollfd{collector_.descriptor(), POLLIN, 0}};
       poll(wanted.data(), wanted.size(), kLookMs);
-      pass_signals();
+      outcome.asked_to_end = signals_.pass_to(ended_ ? 0 : child_);
       reap();
       collector_.look();
       keep_deadline();
     }
-    return status_;
+    outcome.status = status_;
+    outcome.timed_out = told_to_end_;
   }
 
  private:
-  void pass_signals() {
-    signalfd_siginfo info{};
-    while (read(signals_, &info, sizeof info) == sizeof info) {
-      // What the kernel sends (a key at the terminal, a hang-up) reaches the whole process group.
-      bool sent_to_us = info.ssi_code <= 0;
-      auto number = static_cast<int>(info.ssi_signo);
-      if (number != SIGCHLD && sent_to_us && !ended_) kill(child_, number);
-    }
-  }
-
   void reap() {
     if (ended_ || waitpid(child_, &status_, WNOHANG) != child_) return;
     ended_ = true;
@@ -145,7 +145,7 @@ class Supervisor {
 
   Collector& collector_;
   pid_t child_;
-  int signals_;
+  SignalWatch& signals_;
   std::optional<Clock::time_point> deadline_;
   bool told_to_end_ = false;
   bool ended_ = false;
@@ -154,51 +154,85 @@ class Supervisor {
 
 }  // namespace
 
-Result<RunOutcome> run_recorded(const RecordRequest& request, const std::string& executable) {
+SignalWatch::SignalWatch() {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  for (int number : kForwarded) sigaddset(&wanted, number);
+  sigaddset(&wanted, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &wanted, &before_);
+  descriptor_ = signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+SignalWatch::~SignalWatch() {
+  if (descriptor_ >= 0) close(descriptor_);
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int SignalWatch::pass_to(pid_t child) {
+  signalfd_siginfo info{};
+  while (read(descriptor_, &info, sizeof info) == sizeof info) {
+    // What the kernel sends (a key at the terminal, a hang-up) reaches the whole process group.
+    bool sent_to_us = info.ssi_code <= 0;
+    auto number = static_cast<int>(info.ssi_signo);
+    if (number == SIGCHLD) continue;
+    if (number != SIGUSR1 && number != SIGUSR2) asked_to_end_ = number;
+    if (sent_to_us && child != 0) kill(child, number);
+  }
+  return asked_to_end_;
+}
+
+int end_like(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  int number = WTERMSIG(status);
+  rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);  // a core of ours would help nobody
+  std::signal(number, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  raise(number);
+  return 128 + number;
+}
+
+Result<RunOutcome> run_recorded(const RecordRequest& request, const std::string& executable,
+                                const RunSettings& settings, SignalWatch& signals) {
   std::string valgrind = find_valgrind();
   if (valgrind.empty())
     return Error{ErrorKind::kIo, {}, {}, {}, "valgrind is not installed; apt install valgrind"};
   if (std::string problem = tool_problem(); !problem.empty())
     return Error{ErrorKind::kIo, {}, {}, {}, problem + "; see svd-record doctor"};
 
-  if (std::string problem = output_problem(request.file); !problem.empty())
+  if (std::string problem = output_problem(settings.file); !problem.empty())
     return Error{ErrorKind::kIo, {}, {}, {}, problem};
-
-  // Before there are threads, so that all of ours have it.
-  sigset_t wanted;
-  sigset_t before;
-  sigemptyset(&wanted);
-  for (int number : kForwarded) sigaddset(&wanted, number);
-  sigaddset(&wanted, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &wanted, &before);
-  int signals = signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
-  if (signals < 0) return failed("cannot wait for signals");
+  if (signals.descriptor() < 0) return failed("cannot wait for signals");
 
   CollectorOptions options;
-  options.file = request.file;
+  options.file = settings.file;
   options.program = executable;
   options.arguments = request.program;
   options.environment = request.environment;
+  if (settings.chaos) options.engine_options = settings.chaos->describe();
   options.max_size = request.max_size;
   options.min_free = request.min_free;
   auto collector = Collector::create(options);
   if (!collector) return collector.error();
 
-  auto words = command_line(request, valgrind, (*collector)->directory());
+  auto words = command_line(request, settings, valgrind, (*collector)->directory());
   auto variables = environment_for_tool();
   auto word_list = pointers(words);
   auto variable_list = pointers(variables);
   auto start = Clock::now();
   pid_t child = fork();
   if (child < 0) return failed("cannot make a process");
-  if (child == 0) become(word_list.data(), variable_list.data(), before);
+  if (child == 0) become(word_list.data(), variable_list.data(), signals.before(), settings.output);
 
   RunOutcome outcome;
-  outcome.status = Supervisor(**collector, child, signals, request.timeout).watch();
+  outcome.chaos = settings.chaos;
+  Supervisor(**collector, child, signals, request.timeout).watch(outcome);
   outcome.traces = (*collector)->finish();
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   outcome.remarks = read_remarks((*collector)->directory());
-  close(signals);
   return outcome;
 }
 
