@@ -8,10 +8,10 @@
 // with CORRECT, which makes the twin, the result of counting down decides.
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { kWorkers = 3, kPages = 40, kPageSize = 256, kCached = 4 };
@@ -37,14 +37,15 @@ typedef struct {
 } Cache;
 
 typedef struct {
-  int connection;
+  sem_t asked, answered;
+  int page;  // -1: no more requests
+  int output;
   unsigned long bytes;
 } Worker;
 
 typedef struct {
-  int connections[kWorkers];
+  Worker* workers;
   int requests;
-  unsigned long bytes;
 } Client;
 
 static Cache cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -52,6 +53,10 @@ static Cache cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static void fail(const char* what) {
   perror(what);
   exit(2);
+}
+
+static void wait_for(sem_t* semaphore) {
+  while (sem_wait(semaphore) != 0) continue;
 }
 
 // Nobody uses the object any more.
@@ -122,40 +127,35 @@ static CacheObject* acquire(int page) {
 // A request is the page's number; the answer is the page.
 static void* serve(void* argument) {
   Worker* worker = argument;
-  int page;
-  while (read(worker->connection, &page, sizeof(page)) == sizeof(page)) {
-    CacheObject* object = acquire(page);
+  for (;;) {
+    wait_for(&worker->asked);
+    if (worker->page < 0) return NULL;
+    CacheObject* object = acquire(worker->page);
     char answer[kPageSize];
     size_t size = object->body->size;
     memcpy(answer, object->body->text, size);
     decrement_refcount(object);
-    if (write(worker->connection, answer, size) != (ssize_t)size) fail("apache_refcount: write");
+    if (write(worker->output, answer, size) != (ssize_t)size) fail("apache_refcount: write");
     worker->bytes += size;
+    sem_post(&worker->answered);
   }
-  close(worker->connection);
-  return NULL;
 }
 
-// All connections ask for the same pages at about the same time: a page that is in the news.
+// All workers are asked for the same pages at about the same time: pages that are in the news.
 static void* send_requests(void* argument) {
-  Client* client = argument;
-  char answer[kPageSize];
+  const Client* client = argument;
   unsigned random = 5;
-  for (int sent = 0; sent < client->requests; ++sent) {
+  for (int sent = 0; sent <= client->requests; ++sent) {
     for (int i = 0; i < kWorkers; ++i) {
       random = random * 1103515245u + 12345u;
       int page = (sent + (int)(random >> 16) % kCached) % kPages;
-      if (write(client->connections[i], &page, sizeof(page)) != sizeof(page)) {
-        fail("apache_refcount: write");
-      }
+      client->workers[i].page = sent < client->requests ? page : -1;
+      sem_post(&client->workers[i].asked);
     }
-    for (int i = 0; i < kWorkers; ++i) {
-      ssize_t size = read(client->connections[i], answer, sizeof(answer));
-      if (size != kPageSize) fail("apache_refcount: answer");
-      client->bytes += (unsigned long)size;
+    for (int i = 0; i < kWorkers && sent < client->requests; ++i) {
+      wait_for(&client->workers[i].answered);
     }
   }
-  for (int i = 0; i < kWorkers; ++i) close(client->connections[i]);
   return NULL;
 }
 
@@ -176,22 +176,28 @@ int main(int argc, char** argv) {
     return 2;
   }
   make_pages(argv[1]);
-  Client client = {.requests = (argc > 2 ? atoi(argv[2]) : 1500) / kWorkers};
   Worker workers[kWorkers] = {0};
+  Client client = {workers, (argc > 2 ? atoi(argv[2]) : 1500) / kWorkers};
+  int output = open("/dev/null", O_WRONLY);
+  if (output < 0) fail("/dev/null");
   pthread_t threads[kWorkers], client_thread;
   for (int i = 0; i < kWorkers; ++i) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("apache_refcount: socketpair");
-    workers[i].connection = ends[0];
-    client.connections[i] = ends[1];
+    workers[i].output = output;
+    sem_init(&workers[i].asked, 0, 0);
+    sem_init(&workers[i].answered, 0, 0);
     if (pthread_create(&threads[i], NULL, serve, &workers[i]) != 0) fail("apache_refcount: thread");
   }
   if (pthread_create(&client_thread, NULL, send_requests, &client) != 0) {
     fail("apache_refcount: thread");
   }
   pthread_join(client_thread, NULL);
-  for (int i = 0; i < kWorkers; ++i) pthread_join(threads[i], NULL);
-  printf("%lu bytes sent\n", client.bytes);
+  unsigned long bytes = 0;
+  for (int i = 0; i < kWorkers; ++i) {
+    pthread_join(threads[i], NULL);
+    bytes += workers[i].bytes;
+  }
+  printf("%lu bytes sent\n", bytes);
+  close(output);
   close(cache.pages);
   return 0;
 }

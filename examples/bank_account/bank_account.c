@@ -8,9 +8,9 @@
 // the twin, a transfer holds the locks of both accounts from beginning to end.
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { kTellers = 3, kAccounts = 12, kFirstBalance = 1000, kMostText = 64 };
@@ -21,18 +21,18 @@ typedef struct {
 } Account;
 
 typedef struct {
-  int from, to;
+  int from, to;  // the same: no more orders
   long amount;
 } Order;
 
 typedef struct {
-  int connection;
+  sem_t asked, answered;
+  Order order;
   int journal;
-  unsigned long done;
 } Teller;
 
 typedef struct {
-  int connections[kTellers];
+  Teller* tellers;
   int orders;
 } Customers;
 
@@ -41,6 +41,10 @@ static Account accounts[kAccounts];
 static void fail(const char* what) {
   perror(what);
   exit(2);
+}
+
+static void wait_for(sem_t* semaphore) {
+  while (sem_wait(semaphore) != 0) continue;
 }
 
 #ifdef CORRECT
@@ -93,40 +97,36 @@ static int transfer(const Order* order) {
 
 static void* run_teller(void* argument) {
   Teller* teller = argument;
-  Order order;
-  while (read(teller->connection, &order, sizeof(order)) == sizeof(order)) {
-    int possible = transfer(&order);
+  for (;;) {
+    wait_for(&teller->asked);
+    const Order* order = &teller->order;
+    if (order->from == order->to) return NULL;
+    int possible = transfer(order);
     char line[kMostText];
-    int size = snprintf(line, sizeof(line), "%d -> %d: %ld%s\n", order.from, order.to, order.amount,
-                        possible ? "" : " refused");
+    int size = snprintf(line, sizeof(line), "%d -> %d: %ld%s\n", order->from, order->to,
+                        order->amount, possible ? "" : " refused");
     if (write(teller->journal, line, (size_t)size) != size) fail("bank_account: write");
-    if (possible) teller->done++;
-    if (write(teller->connection, "k", 1) != 1) fail("bank_account: write");
+    sem_post(&teller->answered);
   }
-  close(teller->connection);
-  return NULL;
 }
 
 // Every teller gets an order; the next ones follow when all have answered.
 static void* give_orders(void* argument) {
   const Customers* customers = argument;
   unsigned random = 3;
-  for (int given = 0; given < customers->orders; ++given) {
+  for (int given = 0; given <= customers->orders; ++given) {
     for (int i = 0; i < kTellers; ++i) {
       random = random * 1103515245u + 12345u;
       int from = (int)(random >> 16) % kAccounts;
       int to = (from + 1 + (int)(random >> 24) % (kAccounts - 1)) % kAccounts;
-      Order order = {from, to, (long)(random >> 20 & 127)};
-      if (write(customers->connections[i], &order, sizeof(order)) != sizeof(order)) {
-        fail("bank_account: write");
-      }
+      if (given == customers->orders) to = from;
+      customers->tellers[i].order = (Order){from, to, (long)(random >> 20 & 127)};
+      sem_post(&customers->tellers[i].asked);
     }
-    for (int i = 0; i < kTellers; ++i) {
-      char answer;
-      if (read(customers->connections[i], &answer, 1) != 1) fail("bank_account: answer");
+    for (int i = 0; i < kTellers && given < customers->orders; ++i) {
+      wait_for(&customers->tellers[i].answered);
     }
   }
-  for (int i = 0; i < kTellers; ++i) close(customers->connections[i]);
   return NULL;
 }
 
@@ -142,14 +142,13 @@ int main(int argc, char** argv) {
     accounts[i].balance = kFirstBalance;
   }
 
-  Customers customers = {.orders = (argc > 2 ? atoi(argv[2]) : 900) / kTellers};
   Teller tellers[kTellers];
+  Customers customers = {tellers, (argc > 2 ? atoi(argv[2]) : 900) / kTellers};
   pthread_t threads[kTellers], customer_thread;
   for (int i = 0; i < kTellers; ++i) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("bank_account: socketpair");
-    tellers[i] = (Teller){ends[0], journal, 0};
-    customers.connections[i] = ends[1];
+    tellers[i].journal = journal;
+    sem_init(&tellers[i].asked, 0, 0);
+    sem_init(&tellers[i].answered, 0, 0);
     if (pthread_create(&threads[i], NULL, run_teller, &tellers[i]) != 0) {
       fail("bank_account: thread");
     }

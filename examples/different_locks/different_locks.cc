@@ -6,8 +6,7 @@
 //
 // The text has a lock and the width has another one, so each is always sound by itself; together
 // they are not. Compiled with CORRECT, which makes the twin, one lock holds while both change.
-#include <sys/socket.h>
-#include <unistd.h>
+#include <semaphore.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -73,57 +72,73 @@ class TextFrame {
 #endif
 };
 
-void answer(int connection) {
-  if (write(connection, "k", 1) != 1) fail("different_locks: write");
-}
-
-void expect_answer(int connection) {
-  char byte;
-  if (read(connection, &byte, 1) != 1) fail("different_locks: answer");
-}
-
-// Words come from a keyboard, at the other end of a socket.
-void run_typist(TextFrame& frame, int keyboard) {
-  char word[32];
-  for (ssize_t size; (size = read(keyboard, word, sizeof(word))) > 0;) {
-    frame.type(std::string(word, static_cast<std::size_t>(size)));
-    answer(keyboard);
+// Counts: what one thread has done for another.
+class Semaphore {
+ public:
+  Semaphore() { sem_init(&semaphore_, 0, 0); }
+  ~Semaphore() { sem_destroy(&semaphore_); }
+  Semaphore(const Semaphore&) = delete;
+  Semaphore& operator=(const Semaphore&) = delete;
+  void release() { sem_post(&semaphore_); }
+  void acquire() {
+    while (sem_wait(&semaphore_) != 0) continue;
   }
-  close(keyboard);
+
+ private:
+  sem_t semaphore_;
+};
+
+// How a thread is given work, and says that it is done.
+struct Desk {
+  Semaphore asked;
+  Semaphore answered;
+  std::string word;  // for a typist
+  bool over = false;
+
+  void stop() {
+    over = true;
+    asked.release();
+  }
+  // False when there is no more work.
+  bool wait() {
+    asked.acquire();
+    return !over;
+  }
+};
+
+void run_typist(TextFrame& frame, Desk& keyboard) {
+  for (; keyboard.wait(); keyboard.answered.release()) frame.type(keyboard.word);
 }
 
 struct Screen {
-  int events;
   std::ofstream file;
   unsigned long lines = 0;
   unsigned long wrong = 0;
 };
 
 // Paints whenever the window system asks for it.
-void run_painter(TextFrame& frame, Screen& screen) {
+void run_painter(TextFrame& frame, Desk& window, Screen& screen) {
   std::string line;
-  for (char event; read(screen.events, &event, 1) == 1;) {
+  for (; window.wait(); window.answered.release()) {
     if (!frame.paint(line)) ++screen.wrong;
     screen.file << line << '\n';
     ++screen.lines;
-    answer(screen.events);
   }
-  close(screen.events);
 }
 
-void drive(int words, const int (&keyboards)[kTypists], int window) {
+void drive(int words, Desk (&keyboards)[kTypists], Desk& window) {
   for (int i = 0; i < words; ++i) {
-    std::string word = "word" + std::to_string(i * i % 1000) + ' ';
     bool paints = i % kPaintEvery == kPaintEvery - 1;
-    for (int keyboard : keyboards) {
-      if (write(keyboard, word.data(), word.size()) < 0) fail("different_locks: write");
+    for (Desk& keyboard : keyboards) {
+      keyboard.word = "word" + std::to_string(i * i % 1000) + ' ';
+      keyboard.asked.release();
     }
-    if (paints && write(window, "p", 1) != 1) fail("different_locks: write");
-    for (int keyboard : keyboards) expect_answer(keyboard);
-    if (paints) expect_answer(window);
+    if (paints) window.asked.release();
+    for (Desk& keyboard : keyboards) keyboard.answered.acquire();
+    if (paints) window.answered.acquire();
   }
-  for (int keyboard : keyboards) close(keyboard);
-  close(window);
+  for (Desk& keyboard : keyboards) keyboard.stop();
+  window.stop();
 }
 
 }  // namespace
@@ -134,20 +149,17 @@ int main(int argc, char** argv) {
     return 2;
   }
   int words = (argc > 2 ? std::atoi(argv[2]) : 600) / kTypists;
-  int ends[2], keyboards[kTypists];
   TextFrame frame;
+  Desk keyboards[kTypists], window;
   std::thread typists[kTypists];
   for (int i = 0; i < kTypists; ++i) {
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("different_locks: socketpair");
-    keyboards[i] = ends[1];
-    typists[i] = std::thread(run_typist, std::ref(frame), ends[0]);
+    typists[i] = std::thread(run_typist, std::ref(frame), std::ref(keyboards[i]));
   }
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("different_locks: socketpair");
-  Screen screen{.events = ends[0], .file = std::ofstream(argv[1])};
+  Screen screen{.file = std::ofstream(argv[1])};
   if (!screen.file) fail(argv[1]);
-  std::thread painter(run_painter, std::ref(frame), std::ref(screen));
+  std::thread painter(run_painter, std::ref(frame), std::ref(window), std::ref(screen));
 
-  drive(words, keyboards, ends[1]);
+  drive(words, keyboards, window);
   for (std::thread& typist : typists) typist.join();
   painter.join();
   std::printf("%d words, %lu lines\n", words * kTypists, screen.lines);

@@ -8,7 +8,7 @@
 // Every access to the current script is under the lock, but setting and using it should be one
 // step. Compiled with CORRECT, which makes the twin, the document keeps a handle of its own
 // meanwhile.
-#include <fcntl.h>
+#include <semaphore.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -123,12 +123,36 @@ std::vector<std::shared_ptr<Script>> read_scripts(const std::string& path) {
   return scripts;
 }
 
-// The thread of the user interface. Its events come from the window system's socket, and each is
-// acknowledged; "s" is the button.
-void handle_events(Document& document, int events) {
-  for (char event; read(events, &event, 1) == 1;) {
-    if (event == 's') document.stop();
-    if (write(events, &event, 1) != 1) fail("mozilla_script: write");
+// Counts: what one thread has done for another.
+class Semaphore {
+ public:
+  Semaphore() { sem_init(&semaphore_, 0, 0); }
+  ~Semaphore() { sem_destroy(&semaphore_); }
+  Semaphore(const Semaphore&) = delete;
+  Semaphore& operator=(const Semaphore&) = delete;
+  void release() { sem_post(&semaphore_); }
+  void acquire() {
+    while (sem_wait(&semaphore_) != 0) continue;
+  }
+
+ private:
+  sem_t semaphore_;
+};
+
+// An event of the window system: 's' is the "stop" button, 'm' the mouse, and 'q' the last one.
+struct Events {
+  Semaphore come;
+  Semaphore done;
+  char event = 'm';
+};
+
+// The thread of the user interface.
+void handle_events(Document& document, Events& events) {
+  for (;;) {
+    events.come.acquire();
+    if (events.event == 'q') return;
+    if (events.event == 's') document.stop();
+    events.done.release();
   }
 }
 
@@ -148,27 +172,27 @@ int main(int argc, char** argv) {
     return 2;
   }
   int loads = argc > 2 ? std::atoi(argv[2]) : 400;
-  int events[2], requests[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, events) != 0) fail("mozilla_script: socketpair");
+  int requests[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, requests) != 0) fail("mozilla_script: socketpair");
   std::vector<std::shared_ptr<Script>> scripts = read_scripts(argv[1]);
   Document document(requests[1]);
   unsigned long fetched = 0;
+  Events events;
 
-  std::thread interface(handle_events, std::ref(document), events[0]);
+  std::thread interface(handle_events, std::ref(document), std::ref(events));
   std::thread loader(fetch, requests[0], std::ref(fetched));
   for (int i = 0; i < loads; ++i) {
     // The window system has an event for each load; few of them are the button.
-    char event = i % 40 == 30 ? 's' : 'm';
-    if (write(events[1], &event, 1) != 1) fail("mozilla_script: write");
+    events.event = i % 40 == 30 ? 's' : 'm';
+    events.come.release();
     document.load(scripts[static_cast<std::size_t>(i) % scripts.size()]);
-    if (read(events[1], &event, 1) != 1) fail("mozilla_script: answer");
+    events.done.acquire();
   }
-  close(events[1]);
+  events.event = 'q';
+  events.come.release();
   close(requests[1]);
   interface.join();
   loader.join();
-  close(events[0]);
   close(requests[0]);
   std::printf("%d scripts, %lu instructions, stopped %lu times\n", loads, document.compiled(),
               document.stops());

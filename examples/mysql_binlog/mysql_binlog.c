@@ -71,12 +71,13 @@ static void new_file(BinLog* log) {
   char name[kMostName];
   int next = make_next(log, name);
   pthread_mutex_lock(&log->lock);
-  close(log->fd);
+  int last = log->fd;
   enum LogType local_log_type = log->log_type;
   log->log_type = LOG_CLOSED;  // BUG: first write
   use_file(log, next, name);
   log->log_type = local_log_type;  // BUG: second write
   pthread_mutex_unlock(&log->lock);
+  close(last);
 }
 
 static void insert_row(unsigned long value) {

@@ -8,10 +8,10 @@
 // twin, it writes first.
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { kSessions = 3, kTables = 3, kMostText = 128, kDeleteEvery = 20 };
@@ -29,13 +29,18 @@ typedef struct {
 } BinLog;
 
 typedef struct {
-  char operation;  // 'i' or 'd'
+  char operation;  // 'i' or 'd'; 'q': no more queries
   int table;
   unsigned long value;
 } Query;
 
 typedef struct {
-  int connections[kSessions];
+  sem_t asked, answered;
+  Query query;
+} Session;
+
+typedef struct {
+  Session* sessions;
   int queries;
 } Client;
 
@@ -45,6 +50,10 @@ static BinLog binlog = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static void fail(const char* what) {
   perror(what);
   exit(2);
+}
+
+static void wait_for(sem_t* semaphore) {
+  while (sem_wait(semaphore) != 0) continue;
 }
 
 static void write_binlog(const char* event, int size) {
@@ -82,40 +91,38 @@ static void delete_rows(int number) {
 }
 
 static void* run_session(void* argument) {
-  const int* connection = argument;
-  Query query;
-  while (read(*connection, &query, sizeof(query)) == sizeof(query)) {
-    if (query.operation == 'i') {
-      insert_row(query.table, query.value);
+  Session* session = argument;
+  for (;;) {
+    wait_for(&session->asked);
+    const Query* query = &session->query;
+    if (query->operation == 'q') return NULL;
+    if (query->operation == 'i') {
+      insert_row(query->table, query->value);
     } else {
-      delete_rows(query.table);
+      delete_rows(query->table);
     }
-    if (write(*connection, "k", 1) != 1) fail("mysql_delete_insert: write");
+    sem_post(&session->answered);
   }
-  close(*connection);
-  return NULL;
 }
 
-// The client has one query under way on each connection. After a delete the next insert into the
-// same table comes soon, over another connection.
+// Each session gets a query; the next ones follow when all have answered. While one deletes,
+// another one inserts into the same table.
 static void* send_queries(void* argument) {
   const Client* client = argument;
-  for (int sent = 0; sent < client->queries; ++sent) {
+  for (int sent = 0; sent <= client->queries; ++sent) {
     int deletes = sent % kDeleteEvery == kDeleteEvery - 1;
     for (int i = 0; i < kSessions; ++i) {
       Query query = {'i', (sent + i) % kTables, (unsigned long)sent};
       if (deletes && i == 0) query.operation = 'd';
       if (deletes && i == 2) query.table = sent % kTables;
-      if (write(client->connections[i], &query, sizeof(query)) != sizeof(query)) {
-        fail("mysql_delete_insert: write");
-      }
+      if (sent == client->queries) query.operation = 'q';
+      client->sessions[i].query = query;
+      sem_post(&client->sessions[i].asked);
     }
-    for (int i = 0; i < kSessions; ++i) {
-      char answer;
-      if (read(client->connections[i], &answer, 1) != 1) fail("mysql_delete_insert: answer");
+    for (int i = 0; i < kSessions && sent < client->queries; ++i) {
+      wait_for(&client->sessions[i].answered);
     }
   }
-  for (int i = 0; i < kSessions; ++i) close(client->connections[i]);
   return NULL;
 }
 
@@ -142,19 +149,17 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: %s LOG [QUERIES]\n", argv[0]);
     return 2;
   }
-  Client client = {.queries = (argc > 2 ? atoi(argv[2]) : 900) / kSessions};
+  Session sessions[kSessions];
+  Client client = {sessions, (argc > 2 ? atoi(argv[2]) : 900) / kSessions};
   binlog.fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (binlog.fd < 0) fail(argv[1]);
   for (int i = 0; i < kTables; ++i) pthread_mutex_init(&tables[i].lock, NULL);
 
-  int connections[kSessions];
   pthread_t threads[kSessions], client_thread;
   for (int i = 0; i < kSessions; ++i) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("mysql_delete_insert: socketpair");
-    connections[i] = ends[0];
-    client.connections[i] = ends[1];
-    if (pthread_create(&threads[i], NULL, run_session, &connections[i]) != 0) {
+    sem_init(&sessions[i].asked, 0, 0);
+    sem_init(&sessions[i].answered, 0, 0);
+    if (pthread_create(&threads[i], NULL, run_session, &sessions[i]) != 0) {
       fail("mysql_delete_insert: thread");
     }
   }

@@ -7,13 +7,12 @@
 // The marks stand in the table, as if it belonged to one query: all threads share them. Compiled
 // with CORRECT, which makes the twin, each thread opens a table of its own.
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { kClients = 3, kFields = 8, kRows = 100, kFieldSize = 8, kMostText = 4096 };
@@ -36,14 +35,17 @@ typedef struct {
 } PreparedQuery;
 
 typedef struct {
-  int connection;
+  sem_t asked, answered;
+  const PreparedQuery* query;  // none: no more queries
+  unsigned row;
   JoinTable* table;
+  int output;
+  unsigned long bytes;
 } Session;
 
 typedef struct {
-  int connections[kClients];
+  Session* sessions;
   int queries;
-  unsigned long answered, bytes;
 } Clients;
 
 static const PreparedQuery kQueries[] = {
@@ -59,6 +61,10 @@ static atomic_ulong last_query_id = 0x5000000000;
 static void fail(const char* what) {
   perror(what);
   exit(2);
+}
+
+static void wait_for(sem_t* semaphore) {
+  while (sem_wait(semaphore) != 0) continue;
 }
 
 static JoinTable* open_table(const char* path) {
@@ -117,49 +123,32 @@ static int execute(JoinTable* table, const PreparedQuery* query, unsigned row_nu
   return copy_fields(table, row, id, answer);
 }
 
-// A request is the number of the query and that of the row.
 static void* serve(void* argument) {
   Session* session = argument;
-  unsigned request[2];
   char answer[kMostText];
-  while (read(session->connection, request, sizeof(request)) == sizeof(request)) {
-    const PreparedQuery* query = &kQueries[request[0] % (sizeof(kQueries) / sizeof(kQueries[0]))];
-    int size = execute(session->table, query, request[1], answer);
-    if (write(session->connection, answer, (size_t)size) != size) fail("mysql_query_id: write");
+  for (;;) {
+    wait_for(&session->asked);
+    if (session->query == NULL) return NULL;
+    int size = execute(session->table, session->query, session->row, answer);
+    if (write(session->output, answer, (size_t)size) != size) fail("mysql_query_id: write");
+    session->bytes += (unsigned long)size;
+    sem_post(&session->answered);
   }
-  close(session->connection);
-  return NULL;
 }
 
 // All clients in one thread: each has one query under way.
 static void* send_queries(void* argument) {
-  Clients* clients = argument;
-  struct pollfd ends[kClients];
-  int sent[kClients] = {0}, open = kClients;
-  for (int i = 0; i < kClients; ++i) ends[i] = (struct pollfd){clients->connections[i], POLLOUT, 0};
-  while (open > 0) {
-    if (poll(ends, kClients, -1) < 0) fail("mysql_query_id: poll");
+  const Clients* clients = argument;
+  for (int sent = 0; sent <= clients->queries; ++sent) {
     for (int i = 0; i < kClients; ++i) {
-      if (ends[i].fd < 0 || ends[i].revents == 0) continue;
-      if (ends[i].events == POLLIN) {
-        char answer[kMostText];
-        ssize_t size = read(ends[i].fd, answer, sizeof(answer));
-        if (size <= 0) fail("mysql_query_id: answer");
-        clients->bytes += (unsigned long)size;
-        clients->answered++;
-      }
-      if (sent[i] == clients->queries) {
-        close(ends[i].fd);
-        ends[i].fd = -1;
-        --open;
-        continue;
-      }
-      unsigned request[2] = {(unsigned)(sent[i] + i), (unsigned)(sent[i] * 7 + i)};
-      if (write(ends[i].fd, request, sizeof(request)) != sizeof(request)) {
-        fail("mysql_query_id: write");
-      }
-      ends[i].events = POLLIN;
-      ++sent[i];
+      Session* session = &clients->sessions[i];
+      session->query = &kQueries[(size_t)(sent + i) % (sizeof(kQueries) / sizeof(kQueries[0]))];
+      session->row = (unsigned)(sent * 7 + i);
+      if (sent == clients->queries) session->query = NULL;
+      sem_post(&session->asked);
+    }
+    for (int i = 0; i < kClients && sent < clients->queries; ++i) {
+      wait_for(&clients->sessions[i].answered);
     }
   }
   return NULL;
@@ -180,29 +169,33 @@ int main(int argc, char** argv) {
     return 2;
   }
   make_table(argv[1]);
-  Clients clients = {.queries = (argc > 2 ? atoi(argv[2]) : 600) / kClients};
-  Session sessions[kClients];
+  Session sessions[kClients] = {0};
+  Clients clients = {sessions, (argc > 2 ? atoi(argv[2]) : 600) / kClients};
   pthread_t threads[kClients], client;
+  int output = open("/dev/null", O_WRONLY);
+  if (output < 0) fail("/dev/null");
 #ifndef CORRECT
   JoinTable* shared = open_table(argv[1]);
 #endif
   for (int i = 0; i < kClients; ++i) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("mysql_query_id: socketpair");
-    clients.connections[i] = ends[1];
 #ifdef CORRECT
-    sessions[i] = (Session){ends[0], open_table(argv[1])};
+    sessions[i].table = open_table(argv[1]);
 #else
-    sessions[i] = (Session){ends[0], shared};
+    sessions[i].table = shared;
 #endif
+    sessions[i].output = output;
+    sem_init(&sessions[i].asked, 0, 0);
+    sem_init(&sessions[i].answered, 0, 0);
   }
   if (pthread_create(&client, NULL, send_queries, &clients) != 0) fail("mysql_query_id: thread");
   for (int i = 0; i < kClients; ++i) {
     if (pthread_create(&threads[i], NULL, serve, &sessions[i]) != 0) fail("mysql_query_id: thread");
   }
   pthread_join(client, NULL);
+  unsigned long bytes = 0;
   for (int i = 0; i < kClients; ++i) {
     pthread_join(threads[i], NULL);
+    bytes += sessions[i].bytes;
 #ifdef CORRECT
     close_table(sessions[i].table);
 #endif
@@ -210,6 +203,7 @@ int main(int argc, char** argv) {
 #ifndef CORRECT
   close_table(shared);
 #endif
-  printf("%lu queries, %lu bytes of answers\n", clients.answered, clients.bytes);
+  printf("%d queries, %lu bytes of answers\n", clients.queries * kClients, bytes);
+  close(output);
   return 0;
 }

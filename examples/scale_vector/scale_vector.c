@@ -8,10 +8,10 @@
 // CORRECT, which makes the twin, it takes the lock once.
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { kMostText = 64 };
@@ -22,14 +22,21 @@ typedef struct {
 } Vector;
 
 typedef struct {
-  int connection;
+  sem_t asked, answered;
+  int numbers[2];  // 0: no more vectors
+} Sensor;
+
+typedef struct {
+  sem_t asked, answered;
+  int is_over;
   int file;
   unsigned long frames;
   unsigned long wrong;
 } Display;
 
 typedef struct {
-  int sensor, display;
+  Sensor* sensor;
+  Display* display;
   int vectors;
 } Source;
 
@@ -39,6 +46,10 @@ static Vector vector = {1, 1, 1};
 static void fail(const char* what) {
   perror(what);
   exit(2);
+}
+
+static void wait_for(sem_t* semaphore) {
+  while (sem_wait(semaphore) != 0) continue;
 }
 
 static void set_vector(double x, double y) {
@@ -81,45 +92,43 @@ static void show_vector(Display* display) {
   if ((shown.x > shown.y ? shown.x : shown.y) != 1) display->wrong++;
 }
 
-// The sensor sends two numbers at a time.
+// The sensor has two numbers at a time.
 static void* read_sensor(void* argument) {
-  const int* connection = argument;
-  int numbers[2];
-  while (read(*connection, numbers, sizeof(numbers)) == sizeof(numbers)) {
-    set_vector(numbers[0], numbers[1]);
-    if (write(*connection, "k", 1) != 1) fail("scale_vector: write");
+  Sensor* sensor = argument;
+  for (;;) {
+    wait_for(&sensor->asked);
+    if (sensor->numbers[0] == 0) return NULL;
+    set_vector(sensor->numbers[0], sensor->numbers[1]);
+    sem_post(&sensor->answered);
   }
-  close(*connection);
-  return NULL;
 }
 
 // The display's clock says when to draw.
 static void* draw(void* argument) {
   Display* display = argument;
-  char tick;
-  while (read(display->connection, &tick, 1) == 1) {
+  for (;;) {
+    wait_for(&display->asked);
+    if (display->is_over) return NULL;
     scale_vector();
     show_vector(display);
-    if (write(display->connection, "k", 1) != 1) fail("scale_vector: write");
+    sem_post(&display->answered);
   }
-  close(display->connection);
-  return NULL;
 }
 
 static void* generate(void* argument) {
   const Source* source = argument;
   for (int i = 0; i < source->vectors; ++i) {
-    int numbers[2] = {1 + i * 37 % 100, 1 + i * 53 % 90};
-    char answer;
-    if (write(source->display, "t", 1) != 1) fail("scale_vector: write");
-    if (write(source->sensor, numbers, sizeof(numbers)) != sizeof(numbers)) {
-      fail("scale_vector: write");
-    }
-    if (read(source->display, &answer, 1) != 1) fail("scale_vector: answer");
-    if (read(source->sensor, &answer, 1) != 1) fail("scale_vector: answer");
+    sem_post(&source->display->asked);
+    source->sensor->numbers[0] = 1 + i * 37 % 100;
+    source->sensor->numbers[1] = 1 + i * 53 % 90;
+    sem_post(&source->sensor->asked);
+    wait_for(&source->display->answered);
+    wait_for(&source->sensor->answered);
   }
-  close(source->sensor);
-  close(source->display);
+  source->sensor->numbers[0] = 0;
+  sem_post(&source->sensor->asked);
+  source->display->is_over = 1;
+  sem_post(&source->display->asked);
   return NULL;
 }
 
@@ -128,16 +137,18 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: %s FRAMES [VECTORS]\n", argv[0]);
     return 2;
   }
-  int sensor_ends[2], display_ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, sensor_ends) != 0) fail("scale_vector: socketpair");
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, display_ends) != 0) fail("scale_vector: socketpair");
-  Display display = {.connection = display_ends[0]};
+  Sensor sensor = {0};
+  Display display = {0};
+  sem_init(&sensor.asked, 0, 0);
+  sem_init(&sensor.answered, 0, 0);
+  sem_init(&display.asked, 0, 0);
+  sem_init(&display.answered, 0, 0);
   display.file = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (display.file < 0) fail(argv[1]);
-  Source source = {sensor_ends[1], display_ends[1], argc > 2 ? atoi(argv[2]) : 600};
+  Source source = {&sensor, &display, argc > 2 ? atoi(argv[2]) : 600};
 
   pthread_t sensing, drawing, generating;
-  if (pthread_create(&sensing, NULL, read_sensor, &sensor_ends[0]) != 0 ||
+  if (pthread_create(&sensing, NULL, read_sensor, &sensor) != 0 ||
       pthread_create(&drawing, NULL, draw, &display) != 0 ||
       pthread_create(&generating, NULL, generate, &source) != 0) {
     fail("scale_vector: thread");

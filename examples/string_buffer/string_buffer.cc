@@ -7,8 +7,7 @@
 // Every method takes the lock of its buffer, but append() of another buffer asks that one twice:
 // how long it is, and what is in it. Compiled with CORRECT, which makes the twin, it holds the
 // other lock meanwhile.
-#include <sys/socket.h>
-#include <unistd.h>
+#include <semaphore.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -85,50 +84,79 @@ class StringBuffer {
   std::size_t count_ = 0;
 };
 
-// Lines of messages come over the socket, one at a time; after the last line of one the next
-// begins.
-void receive(StringBuffer& message, int connection, unsigned long& lines) {
-  char line[128];
-  for (ssize_t size; (size = read(connection, line, sizeof(line))) > 0;) {
-    if (lines++ % kLines == 0) message.set_length(0);
-    message.append(std::string(line, static_cast<std::size_t>(size)));
-    if (write(connection, "k", 1) != 1) fail("string_buffer: write");
+// Counts: what one thread has done for another.
+class Semaphore {
+ public:
+  Semaphore() { sem_init(&semaphore_, 0, 0); }
+  ~Semaphore() { sem_destroy(&semaphore_); }
+  Semaphore(const Semaphore&) = delete;
+  Semaphore& operator=(const Semaphore&) = delete;
+  void release() { sem_post(&semaphore_); }
+  void acquire() {
+    while (sem_wait(&semaphore_) != 0) continue;
   }
-  close(connection);
+
+ private:
+  sem_t semaphore_;
+};
+
+// How a thread is given work, and says that it is done.
+class Desk {
+ public:
+  void ask() { asked_.release(); }
+  void stop() {
+    over_ = true;
+    asked_.release();
+  }
+  // False when there is no more work.
+  bool wait() {
+    asked_.acquire();
+    return !over_;
+  }
+  void answer() { answered_.release(); }
+  void wait_for_answer() { answered_.acquire(); }
+
+ private:
+  Semaphore asked_;
+  Semaphore answered_;
+  bool over_ = false;
+};
+
+// Receives a line at a time; after the last line of a message the next one begins.
+void receive(StringBuffer& message, Desk& desk, unsigned long& lines) {
+  while (desk.wait()) {
+    unsigned long line = lines++;
+    if (line % kLines == 0) message.set_length(0);
+    message.append("line " + std::to_string(line % kLines) + " of message " +
+                   std::to_string(line / kLines) + '\n');
+    desk.answer();
+  }
 }
 
 // Logs the message under way whenever it is told to.
-void log_messages(const StringBuffer& message, int connection, std::ofstream& file,
+void log_messages(const StringBuffer& message, Desk& desk, std::ofstream& file,
                   unsigned long& times) {
   StringBuffer log;
-  for (char request; read(connection, &request, 1) == 1; ++times) {
+  for (; desk.wait(); ++times) {
     log.append(message);
     if (log.length() > kLogSize) {
       file << log.to_string();
       log.set_length(0);
     }
-    if (write(connection, "k", 1) != 1) fail("string_buffer: write");
+    desk.answer();
   }
   file << log.to_string();
-  close(connection);
 }
 
-void expect_answer(int connection) {
-  char answer;
-  if (read(connection, &answer, 1) != 1) fail("string_buffer: answer");
-}
-
-void send_lines(int lines, int receiver, int logger) {
+void drive(int lines, Desk& receiver, Desk& logger) {
   for (int i = 0; i < lines; ++i) {
-    std::string line =
-        "line " + std::to_string(i % kLines) + " of message " + std::to_string(i / kLines) + '\n';
-    if (write(logger, "l", 1) != 1) fail("string_buffer: write");
-    if (write(receiver, line.data(), line.size()) < 0) fail("string_buffer: write");
-    expect_answer(logger);
-    expect_answer(receiver);
+    logger.ask();
+    receiver.ask();
+    logger.wait_for_answer();
+    receiver.wait_for_answer();
   }
-  close(receiver);
-  close(logger);
+  receiver.stop();
+  logger.stop();
 }
 
 }  // namespace
@@ -141,16 +169,13 @@ int main(int argc, char** argv) {
   int lines = argc > 2 ? std::atoi(argv[2]) : 600;
   std::ofstream file(argv[1]);
   if (!file) fail(argv[1]);
-  int receiver[2], logger[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, receiver) != 0) fail("string_buffer: socketpair");
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, logger) != 0) fail("string_buffer: socketpair");
-
+  Desk receiver, logger;
   StringBuffer message;
   unsigned long received = 0, logged = 0;
-  std::thread receiving(receive, std::ref(message), receiver[0], std::ref(received));
-  std::thread logging(log_messages, std::cref(message), logger[0], std::ref(file),
+  std::thread receiving(receive, std::ref(message), std::ref(receiver), std::ref(received));
+  std::thread logging(log_messages, std::cref(message), std::ref(logger), std::ref(file),
                       std::ref(logged));
-  send_lines(lines, receiver[1], logger[1]);
+  drive(lines, receiver, logger);
   receiving.join();
   logging.join();
   std::printf("%lu lines, logged %lu times\n", received, logged);

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { kGateways = 3, kQueueSize = 32, kMostText = 64 };
@@ -34,7 +33,12 @@ typedef struct {
 } Queue;
 
 typedef struct {
-  int connections[kGateways];
+  sem_t asked, answered;
+  char line[kMostText];  // empty: no more orders
+} Gateway;
+
+typedef struct {
+  Gateway* gateways;
   int orders;
 } Client;
 
@@ -82,33 +86,30 @@ static Order take(void) {
 
 // A gateway: an order comes as a line of text.
 static void* receive_orders(void* argument) {
-  const int* connection = argument;
-  char line[kMostText];
-  for (ssize_t size; (size = read(*connection, line, sizeof(line) - 1)) > 0;) {
-    line[size] = 0;
+  Gateway* gateway = argument;
+  for (;;) {
+    wait_for(&gateway->asked);
+    if (gateway->line[0] == 0) return NULL;
     unsigned account, amount;
-    if (sscanf(line, "ORDER %u %u", &account, &amount) == 2) put(account, amount);
-    if (write(*connection, "k", 1) != 1) fail("svd_queue: write");
+    if (sscanf(gateway->line, "ORDER %u %u", &account, &amount) == 2) put(account, amount);
+    sem_post(&gateway->answered);
   }
-  close(*connection);
-  return NULL;
 }
 
 static void* send_orders(void* argument) {
   const Client* client = argument;
-  char line[kMostText];
   for (int sent = 0; sent < client->orders; ++sent) {
     for (int i = 0; i < kGateways; ++i) {
       unsigned account = (unsigned)(sent * kGateways + i + 1);
-      int size = snprintf(line, sizeof(line), "ORDER %u %u\n", account, account * 3 + 1);
-      if (write(client->connections[i], line, (size_t)size) != size) fail("svd_queue: write");
+      snprintf(client->gateways[i].line, kMostText, "ORDER %u %u\n", account, account * 3 + 1);
     }
-    for (int i = 0; i < kGateways; ++i) {
-      char answer;
-      if (read(client->connections[i], &answer, 1) != 1) fail("svd_queue: answer");
-    }
+    for (int i = 0; i < kGateways; ++i) sem_post(&client->gateways[i].asked);
+    for (int i = 0; i < kGateways; ++i) wait_for(&client->gateways[i].answered);
   }
-  for (int i = 0; i < kGateways; ++i) close(client->connections[i]);
+  for (int i = 0; i < kGateways; ++i) {
+    client->gateways[i].line[0] = 0;
+    sem_post(&client->gateways[i].asked);
+  }
   return NULL;
 }
 
@@ -129,7 +130,8 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: %s FILE [ORDERS]\n", argv[0]);
     return 2;
   }
-  Client client = {.orders = (argc > 2 ? atoi(argv[2]) : 900) / kGateways};
+  Gateway gateways[kGateways];
+  Client client = {gateways, (argc > 2 ? atoi(argv[2]) : 900) / kGateways};
   Writer writer = {.orders = client.orders * kGateways};
   writer.fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (writer.fd < 0) fail(argv[1]);
@@ -139,21 +141,18 @@ int main(int argc, char** argv) {
   pthread_mutex_init(&queue.lock, NULL);
 #endif
 
-  int connections[kGateways];
-  pthread_t gateways[kGateways], client_thread, writer_thread;
+  pthread_t gateway_threads[kGateways], client_thread, writer_thread;
   if (pthread_create(&writer_thread, NULL, write_orders, &writer) != 0) fail("svd_queue: thread");
   for (int i = 0; i < kGateways; ++i) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("svd_queue: socketpair");
-    connections[i] = ends[0];
-    client.connections[i] = ends[1];
-    if (pthread_create(&gateways[i], NULL, receive_orders, &connections[i]) != 0) {
+    sem_init(&gateways[i].asked, 0, 0);
+    sem_init(&gateways[i].answered, 0, 0);
+    if (pthread_create(&gateway_threads[i], NULL, receive_orders, &gateways[i]) != 0) {
       fail("svd_queue: thread");
     }
   }
   if (pthread_create(&client_thread, NULL, send_orders, &client) != 0) fail("svd_queue: thread");
   pthread_join(client_thread, NULL);
-  for (int i = 0; i < kGateways; ++i) pthread_join(gateways[i], NULL);
+  for (int i = 0; i < kGateways; ++i) pthread_join(gateway_threads[i], NULL);
   pthread_join(writer_thread, NULL);
   close(writer.fd);
 
