@@ -21,8 +21,10 @@ std::uint64_t mask_of(unsigned bytes) { return ~std::uint64_t{0} >> (64 - 8 * by
 
 }  // namespace
 
-ChunkEncoder::ChunkEncoder(bool has_values)
+ChunkEncoder::ChunkEncoder(bool has_values, std::uint32_t max_steps, std::uint64_t max_bytes)
     : has_values_(has_values),
+      max_steps_(max_steps),
+      max_bytes_(max_bytes),
       successor_stream_(columns_.successors),
       address_stream_(columns_.addresses),
       length_stream_(columns_.lengths),
@@ -30,32 +32,6 @@ ChunkEncoder::ChunkEncoder(bool has_values)
   successors_.reset();
   cache_.reset();
   recent_pages_.fill(~std::uint64_t{0});
-}
-
-std::uint32_t ChunkEncoder::shape_of(BlockId id, const Block& block, const Part& part) {
-  if (id.value >= blocks_.size()) blocks_.resize(id.value + 1);
-  PerBlock& per_block = blocks_[id.value];
-  for (std::uint32_t i = per_block.shape; i != kNone; i = known_[i].next) {
-    if (known_[i].part == part) return i;
-  }
-  SVD_CHECK(part.first < part.end && part.end <= block.size() && part.first_slot <= part.end_slot &&
-            part.end_slot <= block.slots.size());
-  if (per_block.predictor == kNone) {
-    per_block.predictor = static_cast<std::uint32_t>(addresses_.size());
-    std::size_t slots = addresses_.size() + block.slots.size();
-    addresses_.resize(slots);
-    lengths_.resize(slots);
-    values_.resize(slots);
-    pages_.resize(slots, ~std::uint64_t{0});
-  }
-  auto index = static_cast<std::uint32_t>(shapes_.size());
-  shapes_.push_back(make_shape(id, block, part));
-  known_.push_back({part, per_block.shape});
-  spans_.push_back(append_ops(shapes_.back(), per_block.predictor, ops_));
-  per_block.shape = index;
-  scratch_.resize(std::max<std::size_t>(scratch_.size(), shapes_.back().accesses));
-  worst_bytes_ += kShapeBytes;
-  return index;
 }
 
 void ChunkEncoder::run(ThreadId thread) {
@@ -71,66 +47,133 @@ void ChunkEncoder::close_run() {
   histories_[thread_.value] = history_;
 }
 
-void ChunkEncoder::exec(std::uint32_t shape, const std::uint64_t* logged,
-                        const std::uint64_t* values) {
-  if (runs_.empty() || runs_.back().exec_count != 0) {
-    Run run;
-    run.thread = thread_;
-    run.first_exec = counts_.execs;
-    runs_.push_back(run);
-    history_ = histories_[thread_.value];
-    worst_bytes_ += kRunBytes;
-  }
-
-  std::uint32_t& entry = successors_.entry(history_);
-  if (!successor_stream_.hit(entry == shape)) successor_stream_.residual(seen_ - shape);
-  seen_ += shape == seen_ ? 1 : 0;
-  entry = shape;
-  history_ = SuccessorPredictor::extend(history_, shape);
-
-  const OpSpan span = spans_[shape];
-  const SlotOp* op = ops_.data() + span.first;
-  std::uint64_t* address = scratch_.data();
-  for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
-    switch (op->kind) {
-      case SlotOp::kPredict:
-        address[i] = code_stride(address_stream_, addresses_[op->predictor], *logged++);
-        break;
-      case SlotOp::kConstant:
-        address[i] = op->offset;
-        break;
-      case SlotOp::kDerive:
-        address[i] = address[op->base] + op->offset;
-        break;
-    }
-    std::uint64_t size = 32U * op->reach;
-    if (op->range) {
-      size = code_stride(length_stream_, lengths_[op->predictor], *logged++);
-      ++counts_.ranges;
-      worst_bytes_ += kStreamBytes;
-    }
-    const std::uint64_t* value = values;
-    if (has_values_) values += op->value_bytes != 0;
-    if (address[i] == kAbsent.value) continue;
-    touch(pages_[op->predictor], address[i], size);
-    if (has_values_ && op->value_bytes != 0) {
-      code_value(value_stream_, cache_, *op, values_[op->predictor], address[i],
-                 *value & mask_of(op->value_bytes));
-    }
-  }
-  worst_bytes_ += kExecBytes + 2 * kStreamBytes * span.count;
-  counts_.accesses += span.count;
-  ++counts_.execs;
-  counts_.steps += shapes_[shape].part.steps();
+void ChunkEncoder::open_run() {
+  if (!runs_.empty() && runs_.back().exec_count == 0) return;
+  Run run;
+  run.thread = thread_;
+  run.first_exec = counts_.execs;
+  runs_.push_back(run);
+  history_ = histories_[thread_.value];
+  worst_bytes_ += kRunBytes;
 }
 
-// Slots mostly stay on their page, and a chunk on a few hundred.
-void ChunkEncoder::touch(std::uint64_t& last_page, std::uint64_t address, std::uint64_t size) {
-  std::uint64_t first = address >> 12;
-  std::uint64_t last = (address + size - 1) >> 12;
-  if (first == last_page && first == last) [[likely]]
-    return;
-  if (size == 0) return;
+void ChunkEncoder::add_shape(PartId id, const KnownPart& known) {
+  if (known.id.value >= predictors_.size()) predictors_.resize(known.id.value + 1, kNone);
+  std::uint32_t& predictor = predictors_[known.id.value];
+  if (predictor == kNone) {
+    predictor = static_cast<std::uint32_t>(addresses_.size());
+    std::size_t slots = addresses_.size() + known.block->slots.size();
+    addresses_.resize(slots);
+    lengths_.resize(slots);
+    values_.resize(slots);
+    pages_.resize(slots, ~std::uint64_t{0});
+  }
+  Way& way = ways_[id.value];
+  way.shape = static_cast<std::uint32_t>(shapes_.size());
+  used_.push_back(id);
+  shapes_.push_back(make_shape(known.id, *known.block, known.part));
+  way.ops = append_ops(shapes_.back(), predictor, ops_);
+  way.steps = known.part.steps();
+  way.worst_bytes = static_cast<std::uint32_t>(
+      kExecBytes + kStreamBytes * (2 * shapes_.back().accesses + shapes_.back().ranges));
+  worst_bytes_ += kShapeBytes;
+}
+
+std::size_t ChunkEncoder::exec(std::span<const PartId> parts, const std::vector<KnownPart>& known,
+                               const std::uint64_t*& logged, const std::uint64_t*& values) {
+  if (ways_.size() < known.size()) ways_.resize(known.size());
+  std::size_t done = 0;
+  while (done < parts.size() && !full()) {
+    open_run();
+    std::size_t turn =
+        code_successors(parts.subspan(done, std::min(kTurn, parts.size() - done)), known);
+    logged = code_addresses(turn, logged);
+    if (has_values_) values = code_values(turn, values);
+    done += turn;
+  }
+  return done;
+}
+
+// Returns how many were taken before the chunk was full; fills turn_.
+std::size_t ChunkEncoder::code_successors(std::span<const PartId> parts,
+                                          const std::vector<KnownPart>& known) {
+  MissEncoder stream = successor_stream_;
+  std::uint32_t history = history_;
+  std::uint32_t accesses = 0;
+  std::size_t done = 0;
+  while (done < parts.size() && !full()) {
+    PartId id = parts[done];
+    if (ways_[id.value].shape == kNone) [[unlikely]]
+      add_shape(id, known[id.value]);
+    const Way& way = ways_[id.value];
+    std::uint32_t& entry = successors_.entry(history);
+    if (!stream.hit(entry == way.shape)) stream.residual(seen_ - way.shape);
+    seen_ += way.shape == seen_ ? 1 : 0;
+    entry = way.shape;
+    history = SuccessorPredictor::extend(history, way.shape);
+    counts_.steps += way.steps;
+    worst_bytes_ += way.worst_bytes;
+    accesses += way.ops.count;
+    turn_[done++] = way.ops;
+  }
+  successor_stream_ = stream;
+  history_ = history;
+  counts_.execs += static_cast<std::uint32_t>(done);
+  counts_.accesses += accesses;
+  if (turn_addresses_.size() < accesses) turn_addresses_.resize(accesses);
+  return done;
+}
+
+const std::uint64_t* ChunkEncoder::code_addresses(std::size_t execs, const std::uint64_t* logged) {
+  MissEncoder stream = address_stream_;
+  StridePredictor* predictors = addresses_.data();
+  std::uint64_t* pages = pages_.data();
+  std::uint64_t* address = turn_addresses_.data();
+  for (std::size_t exec = 0; exec < execs; ++exec) {
+    const OpSpan span = turn_[exec];
+    const SlotOp* op = ops_.data() + span.first;
+    for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
+      std::uint64_t at = op->offset;
+      if (op->kind == SlotOp::kPredict) {
+        at = code_stride(stream, predictors[op->predictor], *logged++);
+      } else if (op->kind == SlotOp::kDerive) {
+        at += address[op->base];
+      }
+      address[i] = at;
+      std::uint64_t size = 32U * op->reach;
+      if (op->range) [[unlikely]] {
+        size = code_stride(length_stream_, lengths_[op->predictor], *logged++);
+        ++counts_.ranges;
+      }
+      if (at != kAbsent.value) touch(pages[op->predictor], at, size);
+    }
+    address += span.count;
+  }
+  address_stream_ = stream;
+  return logged;
+}
+
+const std::uint64_t* ChunkEncoder::code_values(std::size_t execs, const std::uint64_t* values) {
+  MissEncoder stream = value_stream_;
+  StridePredictor* predictors = values_.data();
+  const std::uint64_t* address = turn_addresses_.data();
+  for (std::size_t exec = 0; exec < execs; ++exec) {
+    const OpSpan span = turn_[exec];
+    const SlotOp* op = ops_.data() + span.first;
+    for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
+      if (op->value_bytes == 0) continue;
+      std::uint64_t value = *values++;
+      if (address[i] == kAbsent.value) continue;
+      code_value(stream, cache_, *op, predictors[op->predictor], address[i],
+                 value & mask_of(op->value_bytes));
+    }
+    address += span.count;
+  }
+  value_stream_ = stream;
+  return values;
+}
+
+void ChunkEncoder::note_pages(std::uint64_t& last_page, std::uint64_t first, std::uint64_t last) {
   last_page = last;
   std::uint64_t& recent = recent_pages_[first % kRecentPages];
   if (recent == first && first == last) return;
@@ -170,16 +213,16 @@ std::vector<ThreadId> ChunkEncoder::threads() const {
 }
 
 void ChunkEncoder::reset() {
-  for (const Shape& shape : shapes_) blocks_[shape.id.value] = PerBlock{};
+  for (PartId id : used_) ways_[id.value] = Way{};
+  for (const Shape& shape : shapes_) predictors_[shape.id.value] = kNone;
+  used_.clear();
   Seq next = now();
   counts_ = ChunkCounts{};
   counts_.first_seq = next;
   ColumnSet<Bytes>::each(columns_, [](std::string_view, Bytes& column) { column.clear(); });
   worst_bytes_ = 0;
   shapes_.clear();
-  known_.clear();
   ops_.clear();
-  spans_.clear();
   addresses_.clear();
   lengths_.clear();
   values_.clear();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chunk that a writer is filling: executions and events go straight into columns, nothing is
-// kept in between. The counterpart of ChunkDecoder; what both must do alike is in slot_ops.h and
-// predict.h. This is the recorder's hot path: the program that is being recorded waits for it.
+// The chunk that a writer is filling: executions and events go straight into columns, a handful of
+// executions at a time, column by column, so that each loop keeps its state in registers. The
+// counterpart of ChunkDecoder; what both must do alike is in slot_ops.h and predict.h. This is the
+// recorder's hot path: the program that is being recorded waits for it.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -15,16 +17,25 @@
 
 namespace svd {
 
+// What is executed; `block` stays where it is. Indexed by PartId.
+struct KnownPart {
+  BlockId id{};
+  const Block* block = nullptr;
+  Part part;
+};
+
 class ChunkEncoder {
  public:
-  explicit ChunkEncoder(bool has_values);
+  // A chunk is full at `max_steps`, or where its columns could grow beyond `max_bytes`.
+  ChunkEncoder(bool has_values, std::uint32_t max_steps, std::uint64_t max_bytes);
 
-  // The number, within the chunk, of what will be executed. `block` stays where it is.
-  std::uint32_t shape_of(BlockId id, const Block& block, const Part& part);
-  // See TraceWriter::run, exec and event.
+  // See TraceWriter::run, exec and event. exec() takes what fits, moves `logged` and `values`
+  // behind it, and returns how many executions that was.
   void run(ThreadId thread);
-  void exec(std::uint32_t shape, const std::uint64_t* logged, const std::uint64_t* values);
+  std::size_t exec(std::span<const PartId> parts, const std::vector<KnownPart>& known,
+                   const std::uint64_t*& logged, const std::uint64_t*& values);
   void event(ThreadId thread, const EventBody& body);
+  bool full() const { return counts_.steps >= max_steps_ || worst_bytes_ >= max_bytes_; }
 
   bool has_values() const { return has_values_; }
   const ChunkCounts& counts() const { return counts_; }
@@ -32,8 +43,6 @@ class ChunkEncoder {
   bool empty() const { return counts_.execs == 0 && counts_.events == 0; }
   ThreadId thread() const { return thread_; }
   bool has_thread() const { return has_thread_; }
-  // Bytes that the columns can have grown to where nothing is predicted and nothing compresses.
-  std::uint64_t worst_bytes() const { return worst_bytes_; }
 
   // The chunk so far. Its columns stay valid until reset().
   const ColumnSet<Bytes>& finish();
@@ -42,30 +51,46 @@ class ChunkEncoder {
   void reset();
 
  private:
-  // One part of a block that was executed in this chunk; those of one block are chained.
-  struct Known {
-    Part part;
-    std::uint32_t next;
-  };
-  struct PerBlock {
-    std::uint32_t shape = kNone;      // the last new one
-    std::uint32_t predictor = kNone;  // of its first slot
+  // What executing a part in this chunk means.
+  struct Way {
+    std::uint32_t shape = kNone;  // kNone: it has not been yet
+    OpSpan ops;
+    std::uint32_t steps = 0;
+    std::uint32_t worst_bytes = 0;
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  // Executions of one turn through the columns.
+  static constexpr std::size_t kTurn = 512;
 
+  void open_run();
   void close_run();
-  void touch(std::uint64_t& last_page, std::uint64_t address, std::uint64_t size);
+  void add_shape(PartId id, const KnownPart& known);
+  std::size_t code_successors(std::span<const PartId> parts, const std::vector<KnownPart>& known);
+  const std::uint64_t* code_addresses(std::size_t execs, const std::uint64_t* logged);
+  const std::uint64_t* code_values(std::size_t execs, const std::uint64_t* values);
+  // Slots mostly stay on their page, and a chunk on a few hundred.
+  void touch(std::uint64_t& last_page, std::uint64_t address, std::uint64_t size) {
+    std::uint64_t first = address >> 12;
+    std::uint64_t last = (address + size - 1) >> 12;
+    if ((first == last_page && first == last) || size == 0) [[likely]]
+      return;
+    note_pages(last_page, first, last);
+  }
+  void note_pages(std::uint64_t& last_page, std::uint64_t first, std::uint64_t last);
 
   bool has_values_;
+  std::uint32_t max_steps_;
+  std::uint64_t max_bytes_;
   ChunkCounts counts_;
   ColumnSet<Bytes> columns_;
+  // Bytes that the columns can have grown to where nothing is predicted and nothing compresses.
   std::uint64_t worst_bytes_ = 0;
 
-  std::vector<PerBlock> blocks_;
+  std::vector<Way> ways_;                  // by PartId
+  std::vector<PartId> used_;               // of ways_
+  std::vector<std::uint32_t> predictors_;  // of a block's first slot, or kNone; by BlockId
   std::vector<Shape> shapes_;
-  std::vector<Known> known_;  // by shape
   std::vector<SlotOp> ops_;
-  std::vector<OpSpan> spans_;  // by shape
 
   // By static slot.
   std::vector<StridePredictor> addresses_;
@@ -91,7 +116,10 @@ class ChunkEncoder {
   static constexpr std::size_t kRecentPages = 1024;
   std::array<std::uint64_t, kRecentPages> recent_pages_{};
   std::vector<PageSpan> page_spans_;
-  std::vector<std::uint64_t> scratch_;  // addresses of the execution at hand
+
+  // Of the turn at hand.
+  std::array<OpSpan, kTurn> turn_{};
+  std::vector<std::uint64_t> turn_addresses_;
 };
 
 }  // namespace svd

@@ -60,7 +60,7 @@ class MissEncoder {
 
  private:
   std::size_t used() const { return static_cast<std::size_t>(at_ - out_->data()); }
-  void grow() {
+  [[gnu::noinline]] void grow() {
     std::size_t size = used();
     out_->resize(2 * out_->size());
     at_ = out_->data() + size;

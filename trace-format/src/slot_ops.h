@@ -60,7 +60,8 @@ inline OpSpan append_ops(const Shape& shape, std::uint32_t first_predictor,
 
 // Last value plus stride; a miss is coded as the distance from the last value.
 template <class Coder>
-std::uint64_t code_stride(Coder& coder, StridePredictor& predictor, std::uint64_t actual) {
+[[gnu::always_inline]] inline std::uint64_t code_stride(Coder& coder, StridePredictor& predictor,
+                                                        std::uint64_t actual) {
   std::uint64_t predicted = predictor.predict();
   if (coder.hit(predicted == actual)) {
     actual = predicted;
@@ -81,8 +82,10 @@ inline std::uint64_t sign_extend(std::uint64_t value, unsigned unused) {
 // miss is coded as the signed distance to the slot's last value, so that small changes stay small
 // in any width. `actual` has no bits beyond op.value_bytes.
 template <class Coder>
-std::uint64_t code_value(Coder& coder, ValueCache& cache, const SlotOp& op,
-                         StridePredictor& predictor, std::uint64_t address, std::uint64_t actual) {
+[[gnu::always_inline]] inline std::uint64_t code_value(Coder& coder, ValueCache& cache,
+                                                       const SlotOp& op, StridePredictor& predictor,
+                                                       std::uint64_t address,
+                                                       std::uint64_t actual) {
   unsigned unused = 64U - 8U * op.value_bytes;
   std::uint64_t mask = ~std::uint64_t{0} >> unused;
   unsigned shift = 8 * (address & 7);

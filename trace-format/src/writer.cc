@@ -32,8 +32,8 @@ class TraceWriter::Impl {
  public:
   Impl(OutputFile file, const Process& process, const WriterOptions& options)
       : file_(std::move(file)),
-        chunk_steps_(std::clamp<std::uint32_t>(options.chunk_steps, 1, kMaxChunkSteps)),
-        chunk_(process.has_values) {
+        chunk_(process.has_values,
+               std::clamp<std::uint32_t>(options.chunk_steps, 1, kMaxChunkSteps), kChunkBudget) {
     put_record(definitions_.process, process);
     header_.trace_id = XXH3_64bits(definitions_.process.data(), definitions_.process.size());
     header_.checksum = checksum_of(header_);
@@ -53,15 +53,30 @@ class TraceWriter::Impl {
     SVD_CHECK(block_problem(block).empty());
     put_block(definitions_.blocks, block);
     blocks_.push_back(block);
-    whole_.push_back(Part::whole(block));
+    parts_of_.push_back(kNoPart);
     std::uint32_t id = ids_.block++;
     if (definitions_.size() >= kDefinitionBudget) write_definitions();
     return BlockId(id);
   }
 
-  void exec(BlockId id, const std::uint64_t* logged, const std::uint64_t* values) {
-    SVD_CHECK(id.value < whole_.size());
-    exec(id, whole_[id.value], logged, values);
+  PartId part(BlockId id, const Part& part) {
+    SVD_CHECK(id.value < blocks_.size());
+    std::uint32_t& newest = parts_of_[id.value];
+    for (std::uint32_t i = newest; i != kNoPart; i = older_[i]) {
+      if (parts_[i].part == part) return PartId(i);
+    }
+    const Block& block = blocks_[id.value];
+    SVD_CHECK(part.first < part.end && part.end <= block.size() &&
+              part.first_slot <= part.end_slot && part.end_slot <= block.slots.size());
+    older_.push_back(newest);
+    newest = static_cast<std::uint32_t>(parts_.size());
+    parts_.push_back({id, &block, part});
+    return PartId(newest);
+  }
+
+  PartId whole(BlockId id) {
+    SVD_CHECK(id.value < blocks_.size());
+    return part(id, Part::whole(blocks_[id.value]));
   }
 
   void run(ThreadId thread) {
@@ -69,20 +84,20 @@ class TraceWriter::Impl {
     chunk_.run(thread);
   }
 
-  void exec(BlockId id, const Part& part, const std::uint64_t* logged,
+  void exec(std::span<const PartId> parts, const std::uint64_t* logged,
             const std::uint64_t* values) {
-    SVD_CHECK(chunk_.has_thread() && id.value < blocks_.size());
-    chunk_.exec(chunk_.shape_of(id, blocks_[id.value], part), logged, values);
-    if (chunk_.counts().steps >= chunk_steps_ || chunk_.worst_bytes() >= kChunkBudget) end_chunk();
+    SVD_CHECK(chunk_.has_thread());
+    while (!parts.empty()) {
+      parts = parts.subspan(chunk_.exec(parts, parts_, logged, values));
+      if (chunk_.full()) end_chunk();
+    }
   }
 
   void event(ThreadId thread, const EventBody& body) {
     note_run();
     summary_.on_event(thread, body);
     chunk_.event(thread, body);
-    if (chunk_.worst_bytes() >= kChunkBudget || chunk_.counts().events >= kMaxChunkEvents) {
-      end_chunk();
-    }
+    if (chunk_.full() || chunk_.counts().events >= kMaxChunkEvents) end_chunk();
   }
 
   Seq now() const { return chunk_.now(); }
@@ -235,12 +250,14 @@ class TraceWriter::Impl {
 
   OutputFile file_;
   Status status_{Done{}};
-  std::uint32_t chunk_steps_;
   FileHeader header_;
   std::uint32_t ordinal_ = 0;
 
   std::deque<Block> blocks_;  // stable addresses: the chunk points to them
-  std::vector<Part> whole_;   // by block
+  static constexpr std::uint32_t kNoPart = ~std::uint32_t{0};
+  std::vector<KnownPart> parts_;         // by PartId; those of one block are chained
+  std::vector<std::uint32_t> parts_of_;  // the newest, by block
+  std::vector<std::uint32_t> older_;     // the next, by PartId
   ChunkEncoder chunk_;
   Bytes scratch_;
 
@@ -285,13 +302,22 @@ void TraceWriter::add(const Symbol& symbol) {
 
 void TraceWriter::run(ThreadId thread) { impl_->run(thread); }
 
+PartId TraceWriter::part(BlockId block, const Part& part) { return impl_->part(block, part); }
+
+void TraceWriter::exec(std::span<const PartId> parts, const std::uint64_t* logged,
+                       const std::uint64_t* values) {
+  impl_->exec(parts, logged, values);
+}
+
 void TraceWriter::exec(BlockId block, const Part& part, const std::uint64_t* logged,
                        const std::uint64_t* values) {
-  impl_->exec(block, part, logged, values);
+  PartId id = impl_->part(block, part);
+  impl_->exec({&id, 1}, logged, values);
 }
 
 void TraceWriter::exec(BlockId block, const std::uint64_t* logged, const std::uint64_t* values) {
-  impl_->exec(block, logged, values);
+  PartId id = impl_->whole(block);
+  impl_->exec({&id, 1}, logged, values);
 }
 
 void TraceWriter::event(ThreadId thread, const EventBody& body) { impl_->event(thread, body); }

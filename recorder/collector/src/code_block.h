@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "svd/trace/block.h"
@@ -26,14 +27,20 @@ namespace svd {
 // The eight bytes at `at` of a record, masked, plus a constant.
 struct Term {
   std::uint64_t add = 0;
+  std::uint64_t mask = 0;
   std::uint32_t at = 0;
-  std::uint32_t bytes = 0;  // that count; 0: a constant
 
+  Term() = default;
+  // `bytes` of them count; 0: a constant.
+  Term(std::uint64_t plus, std::uint32_t place, unsigned bytes)
+      : add(plus), mask(kMasks[bytes]), at(place) {}
   std::uint64_t of(const std::uint8_t* record) const {
     std::uint64_t word = 0;
     std::memcpy(&word, record + at, sizeof word);
-    return (word & kMasks[bytes]) + add;
+    return (word & mask) + add;
   }
+
+ private:
   static constexpr std::uint64_t kMasks[9] = {0,
                                               0xff,
                                               0xffff,
@@ -69,6 +76,7 @@ struct OptionalSlot {
 // A way to leave the block.
 struct CodeExit {
   Part part;  // what has run then
+  PartId part_id{};
   std::uint32_t record_size = 0;
   std::uint16_t slots = 0;      // of the wire
   std::uint16_t logged = 0;     // words for TraceWriter::exec
@@ -88,6 +96,7 @@ struct CodeBlock {
   std::vector<Term> logged;
   std::vector<Term> values;
   std::vector<OptionalSlot> optionals;
+  std::vector<std::pair<Part, PartId>> parts;  // that the trace knows
 
   // The first slot of the trace that belongs to instruction `instruction` or a later one.
   std::uint16_t slot_at(std::uint16_t instruction) const;

@@ -3,7 +3,6 @@
 #include "trace_feed.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -43,12 +42,19 @@ struct Keeper {
 
 }  // namespace
 
+TraceFeed::Batch::Batch() : logged(kBatchWords), values(kBatchWords) { parts.reserve(kBatchExecs); }
+
 void TraceFeed::Batch::clear() {
-  used = 0;
+  parts.clear();
+  logged_used = 0;
+  values_used = 0;
+  marks.clear();
+  runs.clear();
   events.clear();
   modules.clear();
   stacks.clear();
   blocks.clear();
+  new_parts.clear();
   bytes.release();
 }
 
@@ -62,34 +68,50 @@ TraceFeed::~TraceFeed() {
   if (thread_.joinable()) (void)finish();
 }
 
-void TraceFeed::make_room(std::size_t words) {
-  if (filling_->used > 0) hand_over();
-  if (filling_->words.size() < std::max(kBatchWords, words))
-    filling_->words.resize(std::max(kBatchWords, words));
+void TraceFeed::make_room(std::size_t logged, std::size_t values) {
+  if (!filling_->parts.empty()) hand_over();
+  if (filling_->logged.size() < logged) filling_->logged.resize(logged);
+  if (filling_->values.size() < values) filling_->values.resize(values);
+}
+
+void TraceFeed::mark(Kind kind) {
+  if (filling_->marks.size() == kBatchMarks) hand_over();
+  filling_->marks.push_back({static_cast<std::uint32_t>(filling_->parts.size()),
+                             static_cast<std::uint32_t>(filling_->logged_used),
+                             static_cast<std::uint32_t>(filling_->values_used), kind});
 }
 
 ModuleId TraceFeed::add(Module module) {
-  put(kModule, 0);
+  mark(Kind::kModule);
   filling_->modules.push_back(std::move(module));
   return ModuleId(modules_++);
 }
 
 StackId TraceFeed::add(Stack stack) {
-  put(kStack, 0);
+  mark(Kind::kStack);
   filling_->stacks.push_back(std::move(stack));
   return StackId(stacks_++);
 }
 
 BlockId TraceFeed::add(Block block) {
-  put(kBlock, 0);
+  mark(Kind::kBlock);
   filling_->blocks.push_back(std::move(block));
   return BlockId(blocks_++);
 }
 
-void TraceFeed::run(ThreadId thread) { *put(kRun, 1) = thread.value; }
+PartId TraceFeed::add(BlockId block, const Part& part) {
+  mark(Kind::kPart);
+  filling_->new_parts.emplace_back(block, part);
+  return PartId(parts_++);
+}
+
+void TraceFeed::run(ThreadId thread) {
+  mark(Kind::kRun);
+  filling_->runs.push_back(thread);
+}
 
 void TraceFeed::event(ThreadId thread, const EventBody& body) {
-  put(kEvent, 0);
+  mark(Kind::kEvent);
   filling_->events.emplace_back(thread, body);
   std::visit(
       [this](auto& event) {
@@ -100,7 +122,7 @@ void TraceFeed::event(ThreadId thread, const EventBody& body) {
 }
 
 void TraceFeed::flush() {
-  put(kFlush, 0);
+  mark(Kind::kFlush);
   hand_over();
 }
 
@@ -145,47 +167,50 @@ void TraceFeed::work() {
 }
 
 void TraceFeed::say(const Batch& batch) {
+  auto run = batch.runs.begin();
   auto event = batch.events.begin();
   auto module = batch.modules.begin();
   auto stack = batch.stacks.begin();
   auto block = batch.blocks.begin();
-  const std::uint64_t* at = batch.words.data();
-  const std::uint64_t* end = at + batch.used;
-  while (at != end) {
-    std::uint64_t head = *at++;
-    switch (static_cast<Kind>(head & ((1U << kKindBits) - 1))) {
-      case kExec: {
-        constexpr std::uint64_t kCountMask = (1U << kCountBits) - 1;
-        std::size_t logged = head >> kKindBits & kCountMask;
-        std::size_t values = head >> (kKindBits + kCountBits) & kCountMask;
-        BlockId id(static_cast<std::uint32_t>(head >> (kKindBits + 2 * kCountBits)));
-        auto part = std::bit_cast<Part>(*at++);
-        writer_->exec(id, part, at, at + logged);
-        at += logged + values;
+  auto part = batch.new_parts.begin();
+  Mark from{};
+  auto executions_before = [&](const Mark& mark) {
+    if (mark.execs > from.execs) {
+      writer_->exec(std::span(batch.parts).subspan(from.execs, mark.execs - from.execs),
+                    batch.logged.data() + from.logged, batch.values.data() + from.values);
+    }
+    from = mark;
+  };
+  for (const Mark& mark : batch.marks) {
+    executions_before(mark);
+    switch (mark.kind) {
+      case Kind::kRun:
+        writer_->run(*run++);
         break;
-      }
-      case kRun:
-        writer_->run(ThreadId(static_cast<std::uint32_t>(*at++)));
-        break;
-      case kEvent:
+      case Kind::kEvent:
         writer_->event(event->first, event->second);
         ++event;
         break;
-      case kModule:
+      case Kind::kModule:
         writer_->add(*module++);
         break;
-      case kStack:
+      case Kind::kStack:
         writer_->add(*stack++);
         break;
-      case kBlock:
+      case Kind::kBlock:
         writer_->add(*block++);
         break;
-      case kFlush:
+      case Kind::kPart:
+        writer_->part(part->first, part->second);
+        ++part;
+        break;
+      case Kind::kFlush:
         if (status_) status_ = writer_->flush();
         if (!status_) failed_ = true;
         break;
     }
   }
+  executions_before({static_cast<std::uint32_t>(batch.parts.size()), 0, 0, Kind::kFlush});
 }
 
 }  // namespace svd

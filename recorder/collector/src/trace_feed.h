@@ -2,14 +2,14 @@
 //
 // A TraceWriter on a thread of its own. Coding a trace costs more than reading the ring, so the two
 // share the work: what the reader has to say is put into batches, and the writer's thread says it
-// to the TraceWriter, in the same order. What is written does not depend on it.
+// to the TraceWriter, in the same order. What is written does not depend on it. Executions lie in
+// arrays of their own, so that the writer takes all that stand between two other things at once.
 //
 // All members are for the one thread that feeds. Memory is bounded: it waits when the writer is
 // behind. Ids are known before the writer has heard of the things, because they count from 0.
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -34,17 +34,24 @@ class TraceFeed {
   ModuleId add(Module module);
   StackId add(Stack stack);
   BlockId add(Block block);
+  PartId add(BlockId block, const Part& part);  // each part once
   void run(ThreadId thread);
   void event(ThreadId thread, const EventBody& body);
 
-  // An execution whose words the caller fills in at once: first `logged`, then `values` of them, as
-  // TraceWriter::exec takes them.
-  std::uint64_t* exec(BlockId block, const Part& part, std::size_t logged, std::size_t values) {
-    std::uint64_t head = kExec | logged << kKindBits | values << (kKindBits + kCountBits) |
-                         std::uint64_t{block.value} << (kKindBits + 2 * kCountBits);
-    std::uint64_t* at = put(head, 1 + logged + values);
-    *at = std::bit_cast<std::uint64_t>(part);
-    return at + 1;
+  // An execution whose words the caller fills in at once, as TraceWriter::exec takes them.
+  struct Words {
+    std::uint64_t* logged;
+    std::uint64_t* values;
+  };
+  Words exec(PartId part, std::size_t logged, std::size_t values) {
+    if (!has_room(logged, values)) [[unlikely]]
+      make_room(logged, values);
+    Batch& batch = *filling_;
+    Words words{batch.logged.data() + batch.logged_used, batch.values.data() + batch.values_used};
+    batch.parts.push_back(part);
+    batch.logged_used += logged;
+    batch.values_used += values;
+    return words;
   }
 
   // Everything so far will be readable by others soon.
@@ -57,34 +64,44 @@ class TraceFeed {
   TraceWriter::Totals totals() const { return writer_->totals(); }
 
  private:
+  enum class Kind : std::uint8_t { kRun, kEvent, kModule, kStack, kBlock, kPart, kFlush };
+  // What is said between executions; the rest of it is the next element of its kind's array.
+  struct Mark {
+    std::uint32_t execs;  // that stand before it in the batch, and their words
+    std::uint32_t logged;
+    std::uint32_t values;
+    Kind kind;
+  };
+  // Executions and words of a batch: about as much as stays in the cache between the two threads.
+  static constexpr std::size_t kBatchExecs = 1U << 13;
+  static constexpr std::size_t kBatchWords = 1U << 15;
+  static constexpr std::size_t kBatchMarks = 1U << 13;
+
   struct Batch {
-    std::vector<std::uint64_t> words;
-    std::size_t used = 0;  // of them
+    Batch();
+    std::vector<PartId> parts;
+    std::vector<std::uint64_t> logged;
+    std::vector<std::uint64_t> values;
+    std::size_t logged_used = 0;
+    std::size_t values_used = 0;
+    std::vector<Mark> marks;
+    std::vector<ThreadId> runs;
     std::vector<std::pair<ThreadId, EventBody>> events;
     std::vector<Module> modules;
     std::vector<Stack> stacks;
     std::vector<Block> blocks;
+    std::vector<std::pair<BlockId, Part>> new_parts;
     std::pmr::monotonic_buffer_resource bytes;  // of events
     void clear();
   };
 
-  // A word says what follows; executions have the most to say.
-  enum Kind : std::uint64_t { kExec, kRun, kEvent, kModule, kStack, kBlock, kFlush };
-  static constexpr unsigned kKindBits = 4;
-  static constexpr unsigned kCountBits = 16;  // of logged words, and of values
-  // Half a megabyte stays in the cache between the two threads.
-  static constexpr std::size_t kBatchWords = 1U << 16;
-
-  // Room for a head and `more` words behind it; returns where these begin.
-  std::uint64_t* put(std::uint64_t head, std::size_t more) {
-    if (filling_->used + 1 + more > filling_->words.size()) [[unlikely]]
-      make_room(1 + more);
-    std::uint64_t* at = filling_->words.data() + filling_->used;
-    *at = head;
-    filling_->used += 1 + more;
-    return at + 1;
+  bool has_room(std::size_t logged, std::size_t values) const {
+    const Batch& batch = *filling_;
+    return batch.parts.size() < kBatchExecs && batch.logged_used + logged <= batch.logged.size() &&
+           batch.values_used + values <= batch.values.size();
   }
-  void make_room(std::size_t words);
+  void mark(Kind kind);
+  void make_room(std::size_t logged, std::size_t values);
   void hand_over();
   void work();
   void say(const Batch& batch);
@@ -94,6 +111,7 @@ class TraceFeed {
   std::uint32_t modules_ = 0;
   std::uint32_t stacks_ = 0;
   std::uint32_t blocks_ = 0;
+  std::uint32_t parts_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -93,7 +93,7 @@ std::uint64_t Translator::take(const Window& window, std::uint64_t position, std
       damaged_ = true;
       break;
     }
-    const CodeBlock& code = *blocks_[id];
+    CodeBlock& code = *blocks_[id];
     const CodeExit& exit = code.exits[way];
     const std::uint8_t* next = cursor.behind(exit.record_size);
     if (next == nullptr && !window.last) break;
@@ -126,20 +126,33 @@ void Translator::define(const std::uint8_t* record) {
     return;
   }
   block->id = feed_.add(Block(block->block));
+  for (CodeExit& exit : block->exits) exit.part_id = part_id(*block, exit.part);
   if (head.id >= blocks_.size())
     blocks_.resize(std::max<std::size_t>(head.id + 1, 2 * blocks_.size()));
   blocks_[head.id] = std::make_unique<CodeBlock>(std::move(*block));
 }
 
-void Translator::execute(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record) {
+PartId Translator::part_id(CodeBlock& code, const Part& part) {
+  for (const auto& [known, id] : code.parts) {
+    if (known == part) return id;
+  }
+  PartId id = feed_.add(code.id, part);
+  code.parts.emplace_back(part, id);
+  return id;
+}
+
+void Translator::execute(CodeBlock& code, const CodeExit& exit, const std::uint8_t* record) {
   if (exit.mail || current_->paused != nullptr) return execute_slowly(code, exit, record, nullptr);
   std::size_t values = values_ ? exit.values : 0;
-  std::uint64_t* words = feed_.exec(code.id, exit.part, exit.logged, values);
-  for (std::size_t i = 0; i < exit.logged; ++i) words[i] = code.logged[i].of(record);
+  TraceFeed::Words words = feed_.exec(exit.part_id, exit.logged, values);
+  const Term* term = code.logged.data();
+  for (std::size_t i = 0; i < exit.logged; ++i) words.logged[i] = term[i].of(record);
   for (std::size_t i = 0; i < exit.optionals; ++i) {
-    if (record[code.optionals[i].present_at] == 0) words[code.optionals[i].logged] = kAbsent.value;
+    if (record[code.optionals[i].present_at] == 0)
+      words.logged[code.optionals[i].logged] = kAbsent.value;
   }
-  for (std::size_t i = 0; i < values; ++i) words[exit.logged + i] = code.values[i].of(record);
+  term = code.values.data();
+  for (std::size_t i = 0; i < values; ++i) words.values[i] = term[i].of(record);
   if (exit.jump == SVD_WIRE_CALL)
     current_->stack.call(code.slots[exit.stack_slot].address.of(record), exit.return_address);
   else if (exit.jump == SVD_WIRE_RETURN)
@@ -148,8 +161,8 @@ void Translator::execute(const CodeBlock& code, const CodeExit& exit, const std:
 
 // With mailbox stores in it, cut by a fault, or the rest of a paused one: in parts, between which
 // events stand.
-void Translator::execute_slowly(const CodeBlock& code, const CodeExit& exit,
-                                const std::uint8_t* record, const Cut* cut) {
+void Translator::execute_slowly(CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
+                                const Cut* cut) {
   Part part = exit.part;
   std::size_t slots = exit.slots;
   std::size_t known = slots;
@@ -180,7 +193,7 @@ void Translator::execute_slowly(const CodeBlock& code, const CodeExit& exit,
 }
 
 // Up to the access `slot`; another thread comes next.
-void Translator::pause(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
+void Translator::pause(CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
                        std::size_t slot) {
   if (slot >= exit.slots) {
     damaged_ = true;
@@ -195,8 +208,8 @@ void Translator::pause(const CodeBlock& code, const CodeExit& exit, const std::u
 }
 
 // What of `part` has not run yet, which ends before the slot `slots` of the wire.
-void Translator::run_part(const CodeBlock& code, Part part, const std::uint8_t* record,
-                          std::size_t slots, std::size_t known_slots) {
+void Translator::run_part(CodeBlock& code, Part part, const std::uint8_t* record, std::size_t slots,
+                          std::size_t known_slots) {
   ThreadState& thread = *current_;
   std::size_t from = 0;
   if (thread.paused != nullptr) {
@@ -229,7 +242,7 @@ void Translator::run_part(const CodeBlock& code, Part part, const std::uint8_t* 
   if (part.end > part.first) emit(code, part, record, known_slots);
 }
 
-void Translator::emit(const CodeBlock& code, const Part& part, const std::uint8_t* record,
+void Translator::emit(CodeBlock& code, const Part& part, const std::uint8_t* record,
                       std::size_t known_slots) {
   std::size_t logged = 0;
   std::size_t values = 0;
@@ -246,9 +259,9 @@ void Translator::emit(const CodeBlock& code, const Part& part, const std::uint8_
     }
   }
   if (!values_) values = 0;
-  std::uint64_t* words = feed_.exec(code.id, part, logged, values);
-  std::copy_n(logged_.data(), logged, words);
-  std::copy_n(value_words_.data(), values, words + logged);
+  TraceFeed::Words words = feed_.exec(part_id(code, part), logged, values);
+  std::copy_n(logged_.data(), logged, words.logged);
+  std::copy_n(value_words_.data(), values, words.values);
 }
 
 // How many slots of the wire an execution that faulted in `instruction` has come to, the faulting

@@ -57,19 +57,18 @@ class Translator {
   };
 
   bool record(const std::uint8_t* bytes, const std::uint8_t* next);
-  void execute(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record);
-  void execute_slowly(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
+  void execute(CodeBlock& code, const CodeExit& exit, const std::uint8_t* record);
+  void execute_slowly(CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
                       const Cut* cut);
-  void pause(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
-             std::size_t slot);
-  void run_part(const CodeBlock& code, Part part, const std::uint8_t* record, std::size_t slots,
+  void pause(CodeBlock& code, const CodeExit& exit, const std::uint8_t* record, std::size_t slot);
+  void run_part(CodeBlock& code, Part part, const std::uint8_t* record, std::size_t slots,
                 std::size_t known_slots);
-  void emit(const CodeBlock& code, const Part& part, const std::uint8_t* record,
-            std::size_t known_slots);
+  void emit(CodeBlock& code, const Part& part, const std::uint8_t* record, std::size_t known_slots);
   std::size_t cut_slots(const CodeBlock& code, const CodeExit& exit, const std::uint8_t* record,
                         std::uint16_t instruction,
                         const std::optional<SvdWireSignal>& signal) const;
   void define(const std::uint8_t* record);
+  PartId part_id(CodeBlock& code, const Part& part);
   void thread_start(const SvdWireThreadStart& start);
   void thread_create(const SvdWireThreadCreate& create);
   void thread_exit(std::uint32_t number);

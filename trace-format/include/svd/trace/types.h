@@ -53,6 +53,8 @@ using BlockId = Name<struct BlockTag, std::uint32_t>;
 using StatementId = Name<struct StatementTag, std::uint32_t>;
 using ModuleId = Name<struct ModuleTag, std::uint32_t>;
 using StackId = Name<struct StackTag, std::uint32_t>;
+// Some part of a block, as a TraceWriter numbers them.
+using PartId = Name<struct PartTag, std::uint32_t>;
 
 // "No call stack was taken."
 inline constexpr StackId kNoStack{std::numeric_limits<std::uint32_t>::max()};

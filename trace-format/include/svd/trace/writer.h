@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "svd/trace/block.h"
@@ -46,9 +47,15 @@ class TraceWriter {
   // From here on executions belong to `thread`.
   void run(ThreadId thread);
 
-  // One execution. `logged`: for each slot of the part in order, its address if is_logged(slot,
-  // part), then its length if it is a range. `values`: for each slot with has_value() in order, its
-  // value (any, if absent). Null `values` only where the process says has_values = false.
+  // What is executed: some part of a block. Asked once, the number holds for the whole trace.
+  PartId part(BlockId block, const Part& part);
+
+  // Executions, one after the other. `logged`: of each in turn, for each slot of the part in order,
+  // its address if is_logged(slot, part), then its length if it is a range. `values`: likewise, for
+  // each slot with has_value(), its value (any, if absent). Null `values` only where the process
+  // says has_values = false. Many at a time cost less than one by one.
+  void exec(std::span<const PartId> parts, const std::uint64_t* logged,
+            const std::uint64_t* values);
   void exec(BlockId block, const Part& part, const std::uint64_t* logged,
             const std::uint64_t* values);
   void exec(BlockId block, const std::uint64_t* logged,
