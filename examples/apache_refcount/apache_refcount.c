@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kWorkers = 3, kPages = 40, kPageSize = 256, kCached = 4 };
+enum { kWorkers = 3, kPages = 40, kPageSize = 256, kCached = 2 };
 
 typedef struct Body {
   unsigned size;
@@ -148,7 +148,7 @@ static void* send_requests(void* argument) {
   for (int sent = 0; sent <= client->requests; ++sent) {
     for (int i = 0; i < kWorkers; ++i) {
       random = random * 1103515245u + 12345u;
-      int page = (sent + (int)(random >> 16) % kCached) % kPages;
+      int page = (sent + (int)(random >> 16) % 3) % kPages;
       client->workers[i].page = sent < client->requests ? page : -1;
       sem_post(&client->workers[i].asked);
     }
@@ -177,7 +177,7 @@ int main(int argc, char** argv) {
   }
   make_pages(argv[1]);
   Worker workers[kWorkers] = {0};
-  Client client = {workers, (argc > 2 ? atoi(argv[2]) : 1500) / kWorkers};
+  Client client = {workers, (argc > 2 ? atoi(argv[2]) : 3000) / kWorkers};
   int output = open("/dev/null", O_WRONLY);
   if (output < 0) fail("/dev/null");
   pthread_t threads[kWorkers], client_thread;

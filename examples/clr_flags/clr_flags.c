@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kMostText = 96, kMostTypes = 20000, kGroup = 4 };
+enum { kMostText = 96, kMostPath = 256, kMostTypes = 20000, kGroup = 2 };
 enum { VALUE_A = 1, VALID_A = 2, VALUE_B = 4, VALID_B = 8 };
 
 typedef struct {
@@ -19,11 +19,12 @@ typedef struct {
   volatile unsigned char flags;
 } Type;
 
-typedef int (*Question)(Type* type);
+typedef int (*Question)(Type* type, FILE* log);
 
 typedef struct {
   Question question;
   const char* attribute;
+  FILE* log;
   unsigned long yes;
   unsigned long wrong;
 } Asker;
@@ -50,19 +51,21 @@ static void set_flags(Type* type, int bits) {
 #endif
 }
 
-static int is_a(Type* type) {
+static int is_a(Type* type, FILE* log) {
   if ((type->flags & VALID_A) == 0) {
     int value = has_attribute(type, "[sealed]");
     set_flags(type, value ? VALID_A | VALUE_A : VALID_A);
   }
+  fprintf(log, "is_a: %s", type->text);
   return (type->flags & VALUE_A) != 0;  // BUG: answer
 }
 
-static int is_b(Type* type) {
+static int is_b(Type* type, FILE* log) {
   if ((type->flags & VALID_B) == 0) {
     int value = has_attribute(type, "[serializable]");
     set_flags(type, value ? VALID_B | VALUE_B : VALID_B);
   }
+  fprintf(log, "is_b: %s", type->text);
   return (type->flags & VALUE_B) != 0;  // BUG: answer
 }
 
@@ -71,11 +74,19 @@ static void* ask(void* argument) {
   Asker* asker = argument;
   for (int i = 0; i < type_count; ++i) {
     if (i % kGroup == 0) pthread_barrier_wait(&start);
-    int answer = asker->question(&types[i]);
+    int answer = asker->question(&types[i], asker->log);
     asker->yes += (unsigned long)answer;
     if (answer != has_attribute(&types[i], asker->attribute)) asker->wrong++;
   }
   return NULL;
+}
+
+static FILE* open_log(const char* types_path, int number) {
+  char path[kMostPath];
+  snprintf(path, sizeof(path), "%s.log%d", types_path, number);
+  FILE* log = fopen(path, "w");
+  if (log == NULL) fail(path);
+  return log;
 }
 
 static void make_types(const char* path, int count) {
@@ -110,13 +121,18 @@ int main(int argc, char** argv) {
   make_types(argv[1], count < kMostTypes ? count : kMostTypes);
   read_types(argv[1]);
 
-  Asker askers[] = {{is_a, "[sealed]", 0, 0}, {is_b, "[serializable]", 0, 0}};
+  Asker askers[] = {{.question = is_a, .attribute = "[sealed]"},
+                    {.question = is_b, .attribute = "[serializable]"}};
   pthread_t threads[2];
   pthread_barrier_init(&start, NULL, 2);
   for (int i = 0; i < 2; ++i) {
+    askers[i].log = open_log(argv[1], i);
     if (pthread_create(&threads[i], NULL, ask, &askers[i]) != 0) fail("clr_flags: thread");
   }
-  for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+  for (int i = 0; i < 2; ++i) {
+    pthread_join(threads[i], NULL);
+    fclose(askers[i].log);
+  }
 
   printf("%d types", type_count);
   for (int i = 0; i < 2; ++i) printf(", %lu %s", askers[i].yes, askers[i].attribute);

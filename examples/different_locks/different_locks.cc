@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kTypists = 2;
 constexpr std::size_t kColumns = 72;
-constexpr int kPaintEvery = 12;
+constexpr int kPaintEvery = 4;
 
 [[noreturn]] void fail(const char* what) {
   std::perror(what);

@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
   std::thread loader(fetch, requests[0], std::ref(fetched));
   for (int i = 0; i < loads; ++i) {
     // The window system has an event for each load; few of them are the button.
-    events.event = i % 40 == 30 ? 's' : 'm';
+    events.event = i % 10 == 7 ? 's' : 'm';
     events.come.release();
     document.load(scripts[static_cast<std::size_t>(i) % scripts.size()]);
     events.done.acquire();

@@ -8,19 +8,20 @@
 // which makes the twin, it looks under the lock.
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-enum { kSessions = 3, kMostText = 128, kMostName = 256, kRotateEvery = 150 };
+enum { kSessions = 3, kMostText = 128, kMostName = 256, kRotateEvery = 15 };
 enum LogType { LOG_CLOSED, LOG_BIN };
 
 typedef struct {
   pthread_mutex_t lock;
   volatile enum LogType log_type;
   int fd;
+  int next_fd;  // the next file, made in time
   int number;
   const char* path;      // of all files, but for their numbers
   char name[kMostName];  // of this file
@@ -33,10 +34,11 @@ typedef struct {
   unsigned long sum;
 } Table;
 
+// One that does something whenever it is asked.
 typedef struct {
+  sem_t asked, answered;
   int number;
-  int inserts;
-  int administrator;  // the socket over which it hears that the log is long enough
+  int requests;
 } Session;
 
 static BinLog mysql_bin_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -47,20 +49,27 @@ static void fail(const char* what) {
   exit(2);
 }
 
-// Makes the file of the log's next number, whose name goes to `name`; its first line says which
-// number it is.
-static int make_next(const BinLog* log, char name[kMostName]) {
-  char header[kMostText];
-  snprintf(name, kMostName, "%s.%06d", log->path, log->number + 1);
+static void wait_for(sem_t* semaphore) {
+  while (sem_wait(semaphore) != 0) continue;
+}
+
+static void name_file(const BinLog* log, int number, char name[kMostName]) {
+  snprintf(name, kMostName, "%s.%06d", log->path, number);
+}
+
+// Makes the file of that number; its first line says which one it is.
+static int make_file(const BinLog* log, int number) {
+  char name[kMostName], header[kMostText];
+  name_file(log, number, name);
   int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (fd < 0) fail(name);
-  int size = snprintf(header, sizeof(header), "# binlog %d\n", log->number + 1);
+  int size = snprintf(header, sizeof(header), "# binlog %d\n", number);
   if (write(fd, header, (size_t)size) != size) fail("mysql_binlog: write");
   return fd;
 }
 
-static void use_file(BinLog* log, int fd, const char* name) {
-  log->fd = fd;
+static void use_next_file(BinLog* log, const char* name) {
+  log->fd = log->next_fd;
   strcpy(log->name, name);
   log->number++;
   log->events = 0;
@@ -69,15 +78,16 @@ static void use_file(BinLog* log, int fd, const char* name) {
 // Rotates the log.
 static void new_file(BinLog* log) {
   char name[kMostName];
-  int next = make_next(log, name);
+  name_file(log, log->number + 1, name);
   pthread_mutex_lock(&log->lock);
   int last = log->fd;
   enum LogType local_log_type = log->log_type;
   log->log_type = LOG_CLOSED;  // BUG: first write
-  use_file(log, next, name);
+  use_next_file(log, name);
   log->log_type = local_log_type;  // BUG: second write
   pthread_mutex_unlock(&log->lock);
   close(last);
+  log->next_fd = make_file(log, log->number + 1);
 }
 
 static void insert_row(unsigned long value) {
@@ -109,33 +119,55 @@ static void log_insert(BinLog* log, unsigned long value) {
 }
 
 static void* run_session(void* argument) {
-  const Session* session = argument;
-  for (int i = 0; i < session->inserts; ++i) {
+  Session* session = argument;
+  for (int i = 0; i < session->requests; ++i) {
+    wait_for(&session->asked);
     unsigned long value = (unsigned long)(i * kSessions + session->number);
     insert_row(value);
     log_insert(&mysql_bin_log, value);
-    if (i % kRotateEvery == kRotateEvery - 1 && write(session->administrator, "f", 1) != 1) {
-      fail("mysql_binlog: write");
-    }
+    sem_post(&session->answered);
   }
   return NULL;
 }
 
-// "FLUSH LOGS", whenever a session asks for it.
+// "FLUSH LOGS", whenever it is asked for.
 static void* administrate(void* argument) {
-  const int* requests = argument;
-  char request;
-  while (read(*requests, &request, 1) == 1) new_file(&mysql_bin_log);
+  Session* session = argument;
+  for (int i = 0; i < session->requests; ++i) {
+    wait_for(&session->asked);
+    new_file(&mysql_bin_log);
+    sem_post(&session->answered);
+  }
   return NULL;
+}
+
+// The clients: each session inserts a row, and now and then the log is rotated meanwhile.
+static void send_requests(Session* sessions, Session* administrator) {
+  for (int i = 0; i < sessions[0].requests; ++i) {
+    int rotates = i % kRotateEvery == kRotateEvery - 1;
+    if (rotates) sem_post(&administrator->asked);
+    for (int k = 0; k < kSessions; ++k) sem_post(&sessions[k].asked);
+    for (int k = 0; k < kSessions; ++k) wait_for(&sessions[k].answered);
+    if (rotates) wait_for(&administrator->answered);
+  }
+}
+
+static void start(Session* session, int number, int requests, void* (*run)(void*),
+                  pthread_t* thread) {
+  session->number = number;
+  session->requests = requests;
+  sem_init(&session->asked, 0, 0);
+  sem_init(&session->answered, 0, 0);
+  if (pthread_create(thread, NULL, run, session) != 0) fail("mysql_binlog: thread");
 }
 
 // What a recovery from the logs would bring back.
 static Table replay(const BinLog* log) {
   Table recovered = {.rows = 0};
-  for (int number = 1; number <= log->number; ++number) {
+  for (int number = 1; number <= log->number + 1; ++number) {
     char path[kMostName], line[kMostText];
     unsigned long value;
-    snprintf(path, sizeof(path), "%s.%06d", log->path, number);
+    name_file(log, number, path);
     FILE* file = fopen(path, "r");
     if (file == NULL) fail(path);
     while (fgets(line, sizeof(line), file) != NULL) {
@@ -154,31 +186,25 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: %s LOG [INSERTS]\n", argv[0]);
     return 2;
   }
-  int inserts = (argc > 2 ? atoi(argv[2]) : 900) / kSessions, ends[2];
+  int inserts = (argc > 2 ? atoi(argv[2]) : 900) / kSessions;
+  char name[kMostName];
   BinLog* log = &mysql_bin_log;
   log->path = argv[1];
-  char name[kMostName];
-  int first = make_next(log, name);
-  use_file(log, first, name);
+  log->next_fd = make_file(log, 1);
+  name_file(log, 1, name);
+  use_next_file(log, name);
+  log->next_fd = make_file(log, 2);
   log->log_type = LOG_BIN;
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("mysql_binlog: socketpair");
 
-  Session sessions[kSessions];
-  pthread_t threads[kSessions], administrator;
-  if (pthread_create(&administrator, NULL, administrate, &ends[0]) != 0) {
-    fail("mysql_binlog: thread");
-  }
-  for (int i = 0; i < kSessions; ++i) {
-    sessions[i] = (Session){i, inserts, ends[1]};
-    if (pthread_create(&threads[i], NULL, run_session, &sessions[i]) != 0) {
-      fail("mysql_binlog: thread");
-    }
-  }
+  Session sessions[kSessions], administrator;
+  pthread_t threads[kSessions], administrator_thread;
+  start(&administrator, 0, inserts / kRotateEvery, administrate, &administrator_thread);
+  for (int i = 0; i < kSessions; ++i) start(&sessions[i], i, inserts, run_session, &threads[i]);
+  send_requests(sessions, &administrator);
   for (int i = 0; i < kSessions; ++i) pthread_join(threads[i], NULL);
-  close(ends[1]);
-  pthread_join(administrator, NULL);
-  close(ends[0]);
+  pthread_join(administrator_thread, NULL);
   close(log->fd);
+  close(log->next_fd);
 
   Table recovered = replay(log);
   printf("%lu rows, %d logs\n", table.rows, log->number);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kSessions = 3, kTables = 3, kMostText = 128, kDeleteEvery = 20 };
+enum { kSessions = 3, kTables = 3, kMostText = 128, kDeleteEvery = 5 };
 
 typedef struct {
   pthread_mutex_t lock;
