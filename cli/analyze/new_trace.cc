@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -27,6 +28,28 @@ bool is_being_written(const std::string& path) {
   bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   close(fd);
   return locked;
+}
+
+// The unfinished file, for the signal handler.
+std::string unfinished;
+
+// The handler is gone by now, so the signal ends us once we return.
+void remove_unfinished(int signal) {
+  unlink(unfinished.c_str());
+  raise(signal);
+}
+
+// An interrupted command leaves no unfinished file behind.
+void remove_when_interrupted(const std::string& path) {
+  unfinished = path;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_DFL) continue;
+    action.sa_handler = remove_unfinished;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 }  // namespace
@@ -56,6 +79,7 @@ Result<std::unique_ptr<TraceWriter>> NewTrace::create(const Process& process) {
   std::string place = whole ? fmt::format("{}.{}.part", path_, getpid()) : path_;
   auto writer = TraceWriter::create(place, process);
   if (writer) written_ = place;
+  if (writer && whole) remove_when_interrupted(place);
   if (!writer && whole) {
     Error error = writer.error();
     error.file = path_;

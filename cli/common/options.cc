@@ -114,6 +114,14 @@ std::string Command::help() const {
 }
 
 std::optional<int> Command::parse(const Arguments& arguments) {
+  // "--limit= FILE" would take FILE for the limit.
+  for (const std::string& word : arguments) {
+    if (word == "--") break;
+    if (word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) {
+      return wrong_use(
+          fmt::format("{} needs a value; see {} --help", word.substr(0, word.size() - 1), name_));
+    }
+  }
   std::string problem;
   for (CLI::Option* option : app_.get_options()) {
     if (option->get_items_expected_max() == 0) option->disable_flag_override();
@@ -122,10 +130,10 @@ std::optional<int> Command::parse(const Arguments& arguments) {
     app_.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", help());
-    return kSuccess;
+    return std::fflush(stdout) == 0 ? kSuccess : kFailed;
   } catch (const CLI::CallForVersion& version) {
     fmt::print("{}\n", version.what());
-    return kSuccess;
+    return std::fflush(stdout) == 0 ? kSuccess : kFailed;
   } catch (const CLI::ParseError& error) {
     std::string missing;
     for (const CLI::Option* option : app_.get_options()) {
@@ -134,7 +142,8 @@ std::optional<int> Command::parse(const Arguments& arguments) {
     }
     problem = sentence(error, missing);
   }
-  const std::vector<std::string> unknown = app_.remaining();
+  std::vector<std::string> unknown = app_.remaining();
+  std::erase(unknown, "--");  // what is behind it is no option
   auto option = std::find_if(unknown.begin(), unknown.end(),
                              [](const std::string& word) { return word.starts_with("-"); });
   if (option != unknown.end()) {

@@ -29,6 +29,26 @@ std::string help_of(const std::string& verb) {
   return result.out;
 }
 
+TEST(Usage, HelpThatCannotBePrintedIsAFailure) {
+  CommandOptions full;
+  full.stdout_path = "/dev/full";
+  EXPECT_EQ(analyze({"info", "--help"}, full).exit_code, 1);
+  EXPECT_EQ(analyze({"--version"}, full).exit_code, 1);
+}
+
+TEST(Usage, NothingBehindTwoDashesIsAnOption) {
+  EXPECT_EQ(analyze({"info", "--", race_trace()}).out, analyze({"info", race_trace()}).out);
+  CommandResult missing = analyze({"info", "--", "--no-such-file"});
+  EXPECT_EQ(missing.exit_code, 3);
+  EXPECT_THAT(missing.err, HasSubstr("--no-such-file"));
+}
+
+TEST(Usage, AnEmptyValueDoesNotTakeTheNextWord) {
+  CommandResult result = analyze({"dump", "--limit=", race_trace()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--limit needs a value"));
+}
+
 TEST(Usage, HelpIsWhatWeWroteDown) {
   for (const std::string& verb : kVerbs) {
     std::string golden = std::string(SVD_SOURCE_DIR "/tests/e2e/help/svd-analyze") +
