@@ -12,7 +12,9 @@
  *
  * Invariant: the log words of an access are complete before it can fault, except what it reads.
  */
+#include "pub_tool_debuginfo.h"
 #include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
 #include "pub_tool_machine.h"
 #include "svd_tool.h"
 
@@ -26,6 +28,7 @@ static IRSB* out;
 static IRTemp log_pointer;
 static Int pointer_offset; /* of the log pointer in the guest state */
 static Int ip_offset;
+static Bool in_runtime;
 
 static IRExpr* assign(IRExpr* e) {
   IRTemp t = newIRTemp(out->tyenv, typeOfIRExpr(out->tyenv, e));
@@ -77,13 +80,29 @@ static Bool may_pause(UInt slot) {
   return True;
 }
 
+/* Whether code belongs to the C or C++ library, or to us. */
+static Bool is_runtime(Addr pc) {
+  static const HChar* const names[] = {"ld-linux", "libc.",      "libc-2",    "libgcc_s",
+                                       "libm.",    "libpthread", "libstdc++", "vgpreload_"};
+  DebugInfo* object = VG_(find_DebugInfo)(VG_(current_DiEpoch)(), pc);
+  if (!object) return False;
+  const HChar* path = VG_(DebugInfo_get_filename)(object);
+  const HChar* slash = VG_(strrchr)(path, '/');
+  const HChar* name = slash ? slash + 1 : path;
+  for (UInt i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    if (VG_(strncmp)(name, names[i], VG_(strlen)(names[i])) == 0) return True;
+  }
+  return False;
+}
+
 static void count_down(UInt slot) {
   Int count_offset = pointer_offset + SVD_SHADOW_COUNT - SVD_SHADOW_POINTER;
   IRExpr* left =
       assign(IRExpr_Binop(Iop_Sub64, assign(IRExpr_Get(count_offset, Ity_I64)), mkIRExpr_HWord(1)));
   addStmtToIRSB(out, IRStmt_Put(count_offset, left));
-  IRDirty* pause = unsafeIRDirty_0_N(0, "svd_sched_pause", VG_(fnptr_to_fnentry)(&svd_sched_pause),
-                                     mkIRExprVec_1(mkIRExpr_HWord(slot)));
+  IRDirty* pause = unsafeIRDirty_0_N(
+      0, "svd_sched_pause", VG_(fnptr_to_fnentry)(&svd_sched_pause),
+      mkIRExprVec_3(mkIRExpr_HWord(slot), plan.slot[slot].address, mkIRExpr_HWord(in_runtime)));
   pause->guard = assign(IRExpr_Binop(Iop_CmpEQ64, left, mkIRExpr_HWord(0)));
   addStmtToIRSB(out, IRStmt_Dirty(pause));
   log_pointer = newIRTemp(out->tyenv, Ity_I64);
@@ -203,6 +222,7 @@ IRSB* svd_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout*
   out = deepCopyIRSBExceptStmts(in);
   pointer_offset = layout->total_sizeB + SVD_SHADOW_POINTER;
   ip_offset = layout->offset_IP;
+  in_runtime = svd_sched_chaos() && is_runtime(vge->base[0]);
   for (Int i = 0; i < plan.body; i++) addStmtToIRSB(out, in->stmts[i]);
   open_record(id);
   log_body(in);

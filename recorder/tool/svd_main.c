@@ -53,7 +53,7 @@ static void leave_code(ThreadId tid, ULong blocks) {
 
 static void before_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
   svd_syscall(tid, number, args, n_args);
-  svd_sched_syscall(tid, number);
+  svd_sched_syscall(tid, number, args);
 }
 
 static void after_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRes result) {

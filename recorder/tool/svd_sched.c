@@ -5,15 +5,18 @@
  * --sched=pct, also says when a thread gives it up.
  *
  *   fifo     whoever has waited longest; turns end where Valgrind ends them
- *   random   a turn lasts a random number of accesses, 1 to 2 * quantum, now and then some times
- *            that long; then comes one of those who wait, all alike
- *   pct      threads have random priorities and the highest one runs. At change points, 1 to
- *            2 * quantum accesses apart, the running thread falls below all others; after `depth`
- *            of them it only does so when it spins. (Burckhardt et al., ASPLOS 2010)
+ *   random   a turn lasts a random number of accesses around `quantum`; then comes one of those who
+ *            wait, all alike. Short turns among long ones: a bug often needs a thread to be left
+ *            within a few accesses, and another to come far meanwhile.
+ *   pct      threads have random priorities and the highest one runs. At change points, random
+ *            numbers of accesses around `quantum` apart, the running thread falls below all
+ *            others; after `depth` of them it only does so when it spins. (Burckhardt et al.,
+ *            ASPLOS 2010)
  *
  * In the last two, every memory access of instrumented code but those inside an indivisible
  * instruction counts down, and at zero the thread can be left right before it: svd_sched_pause
- * waits inside the dirty call, in the middle of a superblock, while others run.
+ * waits inside the dirty call, in the middle of a superblock, while others run. Places where that
+ * seldom shows anything are mostly passed over.
  *
  * Invariants: the queue and the standings are touched under `guard` only; everything else belongs
  * to the owner of the lock. No thread that can run waits for more than STARVED accesses of others
@@ -26,6 +29,7 @@
 #include "libvex_guest_amd64.h"
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_libcsetjmp.h"
 #include "pub_tool_machine.h"
@@ -36,14 +40,17 @@
 #include "svd_core.h"
 #include "svd_tool.h"
 
-enum { TIMED_OUT = 110 }; /* ETIMEDOUT */
+enum { TIMED_OUT = 110 };        /* ETIMEDOUT */
+enum { FUTEX_OPERATION = 0x7f }; /* without flags */
 enum {
   TICK = 1000,       /* accesses after which pct looks again who waits */
   SPINNING = 100000, /* accesses in one go after which pct takes a thread for a spinner */
   STARVED = 1000000, /* accesses of others that a thread waits at most */
+  FILE_ACCESS = 500, /* what reading or writing a file counts */
   HAND_OVER = 20,    /* what a change of threads counts, so that the clock always advances */
-  LONG_TURN = 16,    /* one turn in so many is as many times as long */
-  WAKING_MS = 20,    /* how long a thread on its way back from the kernel is waited for */
+  SPREAD = 4,        /* turns are up to 2^SPREAD times as long, or as short, as the quantum */
+  DULL = 32,         /* of so many dull places to leave a thread, one is taken */
+  WAKING_MS = 500,   /* how long a thread on its way back from the kernel is waited for */
   STANDINGS = 4096,  /* by the kernel's thread number; two that share one share their fate */
   MAX_RECORD = 4 + SVD_MAX_SLOTS * 17, /* bytes of an execution: addresses, values, flags */
 };
@@ -84,6 +91,7 @@ static Bool awaited;    /* somebody waits for an arrival */
 static Standing standings[STANDINGS];
 static Long lowest;   /* the priority of whoever fell last */
 static ULong clock;   /* accesses so far, of all threads */
+static Bool keeps;    /* the owner is in a system call and has not given up the lock */
 static Bool new_turn; /* the owner has just got the lock */
 
 static SysRes futex(UInt* word, UInt operation, UInt value, const struct vki_timespec* timeout) {
@@ -183,6 +191,7 @@ static Waiter* ask(Waiter* here) {
 
 static void lock_acquire(struct sched_lock* unused) {
   Waiter here = {NULL, 0, VG_(gettid)(), clock};
+  if (keeps && owner == here.lwp) return;
   enter_guard();
   Waiter* self = ask(&here);
   __atomic_add_fetch(&arrivals, 1, __ATOMIC_SEQ_CST);
@@ -195,10 +204,11 @@ static void lock_acquire(struct sched_lock* unused) {
 /* The lock goes straight to the next owner. If it were only set free, this thread would often have
  * it back before another one has woken up. */
 static void lock_release(struct sched_lock* unused) {
+  if (keeps) return;
   clock += HAND_OVER;
   UInt* go = NULL;
   enter_guard();
-  owner = 0;
+  if (!yielder) owner = 0;
   if (queue) {
     Waiter** link = choose();
     Waiter* next = *link;
@@ -206,11 +216,26 @@ static void lock_release(struct sched_lock* unused) {
     owner = next->lwp;
     go = &next->go;
     *go = 1; /* now `next` can be gone at any time; to wake nobody does no harm */
+    if (yielder) append(yielder);
   }
-  if (yielder) append(yielder);
   yielder = NULL;
   leave_guard();
   if (go) futex(go, VKI_FUTEX_WAKE, 1, NULL);
+}
+
+/* Lets others run. It queues before it lets go: nobody knows when it comes to run again and could
+ * ask. In place of Valgrind's own function, which asks afterwards. */
+void __wrap_vgPlain_vg_yield(void);
+void __wrap_vgPlain_vg_yield(void) {
+  ThreadId tid = VG_(get_running_tid)();
+  Waiter self = {NULL, 0, owner, clock};
+  yielder = &self;
+  /* A thread that dies of a signal waits for the others here, and is still inside its code. */
+  Bool inside = VG_(in_generated_code);
+  VG_(in_generated_code) = False;
+  VG_(release_BigLock)(tid, THREAD_YIELDING, "svd");
+  VG_(acquire_BigLock)(tid, "svd");
+  VG_(in_generated_code) = inside;
 }
 
 /* What Valgrind expects of a lock of its scheduler. */
@@ -234,11 +259,12 @@ static Long to_change; /* pct: accesses until the next change point */
 static Long changes;   /* pct: how many there have been */
 static Long in_one_go; /* accesses of the owner since it got the lock from another thread */
 static Int last_owner;
+static Bool due;   /* the running thread can be left anywhere */
 static Bool spins; /* the running thread, by its own account */
 
 static Long draw(void) {
-  Long n = 1 + random_below(2 * option_quantum);
-  return random_below(LONG_TURN) == 0 ? n * LONG_TURN : n;
+  ULong around = ((ULong)option_quantum << random_below(2 * SPREAD + 1)) >> SPREAD;
+  return 1 + random_below(2 * around + 1);
 }
 
 static void set_count(ThreadId tid) {
@@ -270,7 +296,9 @@ static void begin_turn(void) {
 
 void svd_sched_enter(ThreadId tid) {
   if (mode == FIFO) return;
+  keeps = False;
   if (new_turn) begin_turn();
+  if (spins || due) left = 1;
   set_count(tid);
 }
 
@@ -297,7 +325,7 @@ static Bool turn_ends(void) {
   enter_guard();
   if (queue) ends = mode == RANDOM || outranked();
   leave_guard();
-  spins = False;
+  spins = due = False;
   set_left();
   return ends;
 }
@@ -338,13 +366,7 @@ static void hand_over(ThreadId tid, UInt slot) {
     saved[i] = *counters[i];
     *counters[i] = 0;
   }
-  /* It queues before it lets go: nobody knows when it comes to run again and could ask. */
-  Waiter self = {NULL, 0, owner, clock};
-  yielder = &self;
-  VG_(in_generated_code) = False;
-  VG_(release_BigLock)(tid, THREAD_YIELDING, "svd");
-  VG_(acquire_BigLock)(tid, "svd");
-  VG_(in_generated_code) = True;
+  __wrap_vgPlain_vg_yield();
   for (UInt i = 0; i < COUNTERS; i++) *counters[i] = saved[i];
   begin_turn();
   if (VG_(is_exiting)(tid)) {
@@ -354,10 +376,20 @@ static void hand_over(ThreadId tid, UInt slot) {
   svd_log_resume(tid, record, size);
 }
 
-void svd_sched_pause(UWord slot) {
+/* Where bugs are rarely seen: between accesses to the own stack, and inside the C library. */
+static Bool is_dull(ThreadId tid, Addr address, Bool in_runtime) {
+  return in_runtime ||
+         (address >= VG_(get_SP)(tid) - VKI_PAGE_SIZE && address <= VG_(thread_get_stack_max)(tid));
+}
+
+void svd_sched_pause(UWord slot, Addr address, UWord in_runtime) {
   ThreadId tid = VG_(get_running_tid)();
   settle(tid);
-  if (turn_ends()) hand_over(tid, slot);
+  if (queue && !spins && !due && is_dull(tid, address, in_runtime) && random_below(DULL) != 0) {
+    left = 1;
+  } else if (turn_ends()) {
+    hand_over(tid, slot);
+  }
   set_count(tid);
 }
 
@@ -369,21 +401,45 @@ void svd_sched_spins(void) {
   set_count(tid);
 }
 
-/* ---- threads that wake -------------------------------------------------------------------------
+/* ---- system calls, and threads that they wake
+ * -------------------------------------------------------------------------
  */
 
 /* By thread: `arrivals` before its system call. */
 static UInt* before;
 
-void svd_sched_syscall(ThreadId tid, UInt number) {
+static Bool wakes(UInt number, const UWord* args) {
+  UInt operation = args[1] & FUTEX_OPERATION;
+  return number == __NR_futex &&
+         (operation == VKI_FUTEX_WAKE || operation == VKI_FUTEX_WAKE_BITSET);
+}
+
+/* Whether a call is done at once, whatever other threads do. Valgrind takes some of them for ones
+ * that may wait, and would give up the lock; then the kernel would decide who runs how long. */
+static Bool returns_at_once(UInt number, const UWord* args) {
+  struct vg_stat file;
+  switch (number) {
+    case __NR_read:
+    case __NR_write:
+    case __NR_pread64:
+    case __NR_pwrite64:
+    case __NR_readv:
+    case __NR_writev:
+    case __NR_fsync:
+    case __NR_fdatasync:
+      return VG_(fstat)(args[0], &file) == 0 && VKI_S_ISREG(file.mode);
+    case __NR_sched_yield:
+      return True;
+    default:
+      return wakes(number, args);
+  }
+}
+
+void svd_sched_syscall(ThreadId tid, UInt number, const UWord* args) {
   if (mode == FIFO) return;
   if (!before) before = VG_(calloc)("svd.before", VG_N_THREADS, sizeof(UInt));
   before[tid] = __atomic_load_n(&arrivals, __ATOMIC_SEQ_CST);
-  if (mode == PCT && number == __NR_sched_yield) {
-    enter_guard();
-    fall();
-    leave_guard();
-  }
+  keeps = returns_at_once(number, args);
 }
 
 /* Until there have been `wanted` arrivals, or for WAKING_MS. */
@@ -402,13 +458,17 @@ static void await(UInt wanted) {
 /* Whoever was woken is on its way; without this it would often come when the caller has gone on for
  * long, or is done. Futexes that processes share may have woken somebody elsewhere. */
 void svd_sched_syscall_exit(ThreadId tid, UInt number, const UWord* args, SysRes result) {
-  if (mode == FIFO || sr_isError(result) || sr_Res(result) == 0) return;
+  if (mode == FIFO) return;
+  if (keeps && !wakes(number, args)) {
+    to_change -= FILE_ACCESS;
+    left -= FILE_ACCESS;
+    if (left <= 0) due = True;
+  }
+  keeps = False;
+  if (number == __NR_sched_yield) spins = True;
+  if (sr_isError(result)) return;
   if (number == __NR_clone && (args[0] & VKI_CLONE_THREAD)) await(before[tid] + 1);
-  if (number == __NR_futex && (args[1] & VKI_FUTEX_PRIVATE_FLAG)) {
-    UInt operation = args[1] & 0x7f;
-    UInt own = 1; /* the caller's, as Valgrind gives up the lock around this call */
-    if (operation == VKI_FUTEX_WAKE || operation == VKI_FUTEX_WAKE_BITSET) {
-      await(before[tid] + own + sr_Res(result));
-    }
+  if (wakes(number, args) && (args[1] & VKI_FUTEX_PRIVATE_FLAG)) {
+    await(before[tid] + sr_Res(result));
   }
 }

@@ -64,10 +64,11 @@ Bool svd_sched_option(const HChar* arg);
 Bool svd_sched_chaos(void);
 void svd_sched_enter(ThreadId tid);
 void svd_sched_leave(ThreadId tid);
-void svd_sched_syscall(ThreadId tid, UInt number);
+void svd_sched_syscall(ThreadId tid, UInt number, const UWord* args);
 void svd_sched_syscall_exit(ThreadId tid, UInt number, const UWord* args, SysRes result);
-/* Called by generated code: the count is at zero, and the access `slot` comes next. */
-void svd_sched_pause(UWord slot);
+/* Called by generated code: the count is at zero, and the access `slot` comes next, to `address`,
+ * in code of the C library or not. */
+void svd_sched_pause(UWord slot, Addr address, UWord in_runtime);
 /* The same: it has executed a pause instruction. */
 void svd_sched_spins(void);
 
