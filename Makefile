@@ -13,13 +13,14 @@ define build
 @cmake --build --preset $(1) -j$(JOBS) $(if $(2),--target $(2))
 endef
 
-.PHONY: help demo test bench bench-record servers fuzz format tidy clean
+.PHONY: help demo test bench bench-record bench-chaos servers fuzz format tidy clean
 
 help:
 	@echo 'make demo     install what is missing, build, and show the main job on an example'
 	@echo 'make test     install what is missing, build, run every test and check'
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make bench-record  measure what recording costs, beside what other tools cost'
+	@echo 'make bench-chaos   count how often the examples fail under each kind of scheduling'
 	@echo 'make servers  install servers of Debian and record them under a small load'
 	@echo 'make fuzz     look for inputs that break the readers, FUZZ_SECONDS=$(FUZZ_SECONDS) for each'
 	@echo 'make format   lay out the sources and check their licence lines'
@@ -48,6 +49,11 @@ bench-record:
 	@packaging/install-missing build run measure
 	$(call build,release,svd-record svd_tool svd_preload svd_bench_programs)
 	@tests/bench/record/run build/release
+
+bench-chaos:
+	@packaging/install-missing build run
+	$(call build,release,svd-record svd_tool svd_preload svd_examples)
+	@tests/bench/chaos/run build/release
 
 servers:
 	@packaging/install-missing build run measure

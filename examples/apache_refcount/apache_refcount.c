@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kWorkers = 3, kPages = 40, kPageSize = 256, kCached = 2 };
+enum { kWorkers = 3, kPages = 40, kPageSize = 256, kCached = 1 };
 
 typedef struct Body {
   unsigned size;
@@ -148,7 +148,7 @@ static void* send_requests(void* argument) {
   for (int sent = 0; sent <= client->requests; ++sent) {
     for (int i = 0; i < kWorkers; ++i) {
       random = random * 1103515245u + 12345u;
-      int page = (sent + (int)(random >> 16) % 3) % kPages;
+      int page = (sent + (int)(random >> 16) % 2) % kPages;
       client->workers[i].page = sent < client->requests ? page : -1;
       sem_post(&client->workers[i].asked);
     }

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { kConnections = 3, kMostText = 4096, kMostLine = 64, kKeys = 10, kBatch = 20 };
+enum { kConnections = 3, kMostText = 4096, kMostLine = 64, kKeys = 5, kBatch = 20 };
 
 static void fail(const char* what) {
   perror(what);

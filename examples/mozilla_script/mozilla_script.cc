@@ -62,6 +62,7 @@ class Document {
 
   void load(const std::shared_ptr<Script>& script) {
     load_script(script);
+    status_ = "loading " + script->url() + " for the document";
     on_load_complete(script);
   }
 
@@ -99,6 +100,7 @@ class Document {
   }
 
   int loader_;
+  std::string status_;  // what the status bar shows
   std::mutex lock_;
   Script* current_script_ = nullptr;
   unsigned long compiled_ = 0;
@@ -183,7 +185,7 @@ int main(int argc, char** argv) {
   std::thread loader(fetch, requests[0], std::ref(fetched));
   for (int i = 0; i < loads; ++i) {
     // The window system has an event for each load; few of them are the button.
-    events.event = i % 10 == 7 ? 's' : 'm';
+    events.event = i % 20 == 7 ? 's' : 'm';
     events.come.release();
     document.load(scripts[static_cast<std::size_t>(i) % scripts.size()]);
     events.done.acquire();

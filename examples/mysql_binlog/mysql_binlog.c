@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kSessions = 3, kMostText = 128, kMostName = 256, kRotateEvery = 15 };
+enum { kSessions = 3, kMostText = 128, kMostName = 256, kRotateEvery = 5 };
 enum LogType { LOG_CLOSED, LOG_BIN };
 
 typedef struct {

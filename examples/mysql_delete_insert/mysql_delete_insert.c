@@ -74,19 +74,24 @@ static void insert_row(int number, unsigned long value) {
   pthread_mutex_unlock(&table->lock);
 }
 
+static void log_delete(int number, unsigned long rows) {
+  char event[kMostText];
+  int size = snprintf(event, sizeof(event), "DELETE FROM t%d -- %lu rows\n", number, rows);
+  write_binlog(event, size);  // BUG: log of the delete
+}
+
 static void delete_rows(int number) {
   Table* table = &tables[number];
-  char event[kMostText];
-  int size = snprintf(event, sizeof(event), "DELETE FROM t%d\n", number);
   pthread_mutex_lock(&table->lock);
+  unsigned long rows = table->rows;
   table->rows = 0;  // BUG: delete
   table->sum = 0;
 #ifdef CORRECT
-  write_binlog(event, size);
+  log_delete(number, rows);
 #endif
   pthread_mutex_unlock(&table->lock);
 #ifndef CORRECT
-  write_binlog(event, size);  // BUG: log of the delete
+  log_delete(number, rows);
 #endif
 }
 
@@ -126,22 +131,26 @@ static void* send_queries(void* argument) {
   return NULL;
 }
 
-// The tables as a recovery would make them from the log.
-static void replay(const char* path, Table recovered[kTables]) {
+// Makes the tables as a recovery would from the log. Returns how many deletes did not find the rows
+// there that they had deleted.
+static unsigned long replay(const char* path, Table recovered[kTables]) {
   FILE* file = fopen(path, "r");
   if (file == NULL) fail(path);
   char line[kMostText];
+  unsigned long wrong = 0;
   while (fgets(line, sizeof(line), file) != NULL) {
     int number;
     unsigned long value;
     if (sscanf(line, "INSERT INTO t%d VALUES (%lu)", &number, &value) == 2) {
       recovered[number].rows++;
       recovered[number].sum += value;
-    } else if (sscanf(line, "DELETE FROM t%d", &number) == 1) {
+    } else if (sscanf(line, "DELETE FROM t%d -- %lu rows", &number, &value) == 2) {
+      if (recovered[number].rows != value) wrong++;
       recovered[number].rows = recovered[number].sum = 0;
     }
   }
   fclose(file);
+  return wrong;
 }
 
 int main(int argc, char** argv) {
@@ -171,14 +180,11 @@ int main(int argc, char** argv) {
   close(binlog.fd);
 
   Table recovered[kTables] = {0};
-  replay(argv[1], recovered);
-  int status = 0;
-  printf("%lu events\n", binlog.events);
+  unsigned long wrong = replay(argv[1], recovered);
   for (int i = 0; i < kTables; ++i) {
-    if (recovered[i].rows == tables[i].rows && recovered[i].sum == tables[i].sum) continue;
-    printf("table t%d has %lu rows, and %lu when made from the log\n", i, tables[i].rows,
-           recovered[i].rows);
-    status = 1;
+    if (recovered[i].rows != tables[i].rows || recovered[i].sum != tables[i].sum) wrong++;
   }
-  return status;
+  printf("%lu events\n", binlog.events);
+  if (wrong != 0) printf("events in the wrong order: %lu\n", wrong);
+  return wrong != 0;
 }
