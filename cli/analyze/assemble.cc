@@ -26,8 +26,10 @@ int run_assemble(const Arguments& arguments) {
   auto text = TextInput::open(input);
   if (!text) return input_failed(command, text.error());
   NewTrace trace(output, input);
-  auto made = assemble(text->text(), input,
-                       [&trace](const Process& process) { return trace.create(process); });
+  Progress progress("assembling", "lines", 0, command.quiet());
+  auto made = assemble(
+      text->text(), input, [&trace](const Process& process) { return trace.create(process); },
+      progress.function());
   if (!made) return making_failed(command, made.error());
   if (auto kept = trace.keep(); !kept) return making_failed(command, kept.error());
   return kSuccess;

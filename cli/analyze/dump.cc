@@ -60,16 +60,17 @@ void describe_use(Command& command, DumpOptions& options) {
 }
 
 Status print_as_text(const TraceReader& trace, const SelectionText& text,
-                     const Selection& selection, Output& output, Diagnostics& diagnostics) {
+                     const Selection& selection, Output& output, Diagnostics& diagnostics,
+                     const ProgressFunction& progress) {
   OutputStream stream(output);
   TextSelection chosen;
-  if (text.empty()) return print_text(trace, chosen, stream, diagnostics);
+  if (text.empty()) return print_text(trace, chosen, stream, diagnostics, progress);
   Matcher matcher(trace, selection);
   chosen.first = selection.first;
   chosen.end = selection.last + 1;
   chosen.exec = [&matcher](const Exec& exec) { return matcher.matches(exec); };
   chosen.event = [&matcher](const Event& event) { return matcher.matches(event); };
-  return print_text(trace, chosen, stream, diagnostics);
+  return print_text(trace, chosen, stream, diagnostics, progress);
 }
 
 }  // namespace
@@ -94,9 +95,11 @@ int run_dump(const Arguments& arguments) {
   auto output = Output::open(options.output, options.trace);
   if (!output) return output_failed(command, output.error());
 
+  Progress progress("dumping", "instr", trace->steps(), command.quiet());
   if (options.text) {
-    if (auto printed = print_as_text(*trace, options.selection, *selection, *output, diagnostics);
-        !printed && !output->failed()) {
+    auto printed = print_as_text(*trace, options.selection, *selection, *output, diagnostics,
+                                 progress.function());
+    if (!printed && !output->failed()) {
       command.complain(printed.error().describe());
       return kUnreadable;
     }
@@ -104,7 +107,6 @@ int run_dump(const Arguments& arguments) {
     Style style(command.color(), output->descriptor());
     auto listing = options.json ? make_json_listing(*trace, names, *output)
                                 : make_text_listing(*trace, names, style, *output);
-    Progress progress("dumping", "instr", trace->steps(), command.quiet());
     list(*trace, *selection, options.bounds, *listing, diagnostics, [&](Seq done) {
       progress.at(done.value);
       return !output->failed();

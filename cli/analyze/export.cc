@@ -28,7 +28,8 @@ int run_export(const Arguments& arguments) {
   if (!output) return output_failed(command, output.error());
   Diagnostics diagnostics = trace->diagnostics();
   OutputStream stream(*output);
-  auto exported = export_std(*trace, stream, diagnostics);
+  Progress progress("exporting", "instr", trace->steps(), command.quiet());
+  auto exported = export_std(*trace, stream, diagnostics, progress.function());
   if (auto written = output->finish(); !written) return output_failed(command, written.error());
   if (!exported) return input_failed(command, exported.error());
   tell(command, diagnostics);

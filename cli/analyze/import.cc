@@ -26,8 +26,10 @@ int run_import(const Arguments& arguments) {
   auto log = TextInput::open(input);
   if (!log) return input_failed(command, log.error());
   NewTrace trace(output, input);
-  auto made = import_std(log->text(), input,
-                         [&trace](const Process& process) { return trace.create(process); });
+  Progress progress("importing", "events", 0, command.quiet());
+  auto made = import_std(
+      log->text(), input, [&trace](const Process& process) { return trace.create(process); },
+      progress.function());
   if (!made) return making_failed(command, made.error());
   if (auto kept = trace.keep(); !kept) return making_failed(command, kept.error());
   return kSuccess;

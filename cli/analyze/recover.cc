@@ -53,7 +53,7 @@ int run_recover(const Arguments& arguments) {
   Result<CopyLoss> loss = CopyLoss{};
   {
     Progress progress("recovering", "instr", trace->steps(), command.quiet());
-    loss = copy_trace(*trace, **writer, [&progress](Seq at) { progress.at(at.value); });
+    loss = copy_trace(*trace, **writer, progress.function());
   }
   if (!loss) return making_failed(command, loss.error());
   if (auto finished = (*writer)->finish(); !finished)

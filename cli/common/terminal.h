@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "svd/trace/result.h"
+
 namespace svd::cli {
 
 enum class ColorMode { kAuto, kAlways, kNever };
@@ -40,6 +42,10 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void at(std::uint64_t done);
+  // at(), for a task that takes a ProgressFunction; not to be called after our end.
+  ProgressFunction function() {
+    return [this](std::uint64_t done) { at(done); };
+  }
 
  private:
   std::string what_;

@@ -81,7 +81,7 @@ void print_and_copy(const TraceReader& reader) {
   {
     auto writer = TraceWriter::create(path, reader.process());
     SVD_CHECK(writer);
-    SVD_CHECK(copy_trace(reader, **writer, [](Seq) {}));
+    SVD_CHECK(copy_trace(reader, **writer));
     SVD_CHECK((*writer)->finish());
   }
   auto copy = TraceReader::open(path);

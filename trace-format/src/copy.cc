@@ -101,12 +101,12 @@ class Copier {
 }  // namespace
 
 Result<CopyLoss> copy_trace(const TraceReader& from, TraceWriter& to,
-                            const std::function<void(Seq)>& progress) {
+                            const ProgressFunction& progress) {
   Copier copier(from, to);
   copier.tables();
   for (std::size_t i = 0; i < from.chunks().size(); ++i) {
     if (auto copied = copier.chunk(i); !copied) return copied.error();
-    progress(from.chunks()[i].end_seq());
+    progress(from.chunks()[i].end_seq().value);
   }
   copier.end();
   return copier.loss();

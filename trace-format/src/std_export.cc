@@ -47,11 +47,12 @@ class Exporter {
     }
   }
 
-  Status run() {
+  Status run(const ProgressFunction& progress) {
     reader_.scan(TraceReader::Order::kForward,
                  Columns{.addresses = true, .values = false, .events = true}, diagnostics_,
                  [&](const Chunk& chunk) {
                    chunk.walk(*this);
+                   progress(chunk.end_seq().value);
                    return write();
                  });
     if (!write())
@@ -244,8 +245,9 @@ class Exporter {
 
 }  // namespace
 
-Status export_std(const TraceReader& reader, std::ostream& out, Diagnostics& diagnostics) {
-  return Exporter(reader, out, diagnostics).run();
+Status export_std(const TraceReader& reader, std::ostream& out, Diagnostics& diagnostics,
+                  const ProgressFunction& progress) {
+  return Exporter(reader, out, diagnostics).run(progress);
 }
 
 }  // namespace svd

@@ -20,6 +20,7 @@ constexpr std::uint64_t kSpacing = 8;
 constexpr std::uint16_t kVariableSize = 4;
 constexpr std::uint32_t kMaxNames = std::uint32_t{1} << 29;
 constexpr std::size_t kOps = 8;
+constexpr std::uint64_t kProgressStride = 1U << 16;
 constexpr std::uint32_t kFirstNamedThread = std::uint32_t{1} << 31;
 
 // A decimal number that is only counted up.
@@ -57,9 +58,10 @@ class Importer {
   Importer(std::string_view log, const std::string& name, bool numbered, TraceWriter& writer)
       : scanner_(log, name), numbered_(numbered), writer_(writer) {}
 
-  Status run() {
+  Status run(const ProgressFunction& progress) {
     StdEvent event;
     while (scanner_.next(event)) {
+      if (writer_.now().value % kProgressStride == 0) progress(writer_.now().value);
       if (event.operand >= kMaxNames) {
         return Error{
             ErrorKind::kText, {}, std::nullopt, std::nullopt, "the log has more than 2^29 names"};
@@ -194,7 +196,7 @@ class Importer {
 }  // namespace
 
 Status import_std(std::string_view log, const std::string& name_for_errors,
-                  const WriterFactory& make_writer) {
+                  const WriterFactory& make_writer, const ProgressFunction& progress) {
   Process process;
   process.engine = "std";
   process.has_values = false;
@@ -202,7 +204,7 @@ Status import_std(std::string_view log, const std::string& name_for_errors,
   if (numbered) process.engine_options = "numbered";
   auto writer = make_writer(process);
   if (!writer) return writer.error();
-  return Importer(log, name_for_errors, numbered, **writer).run();
+  return Importer(log, name_for_errors, numbered, **writer).run(progress);
 }
 
 }  // namespace svd

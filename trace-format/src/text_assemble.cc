@@ -43,15 +43,20 @@ void for_each_line(std::string_view text, std::size_t& number, F&& f) {
   }
 }
 
+constexpr std::size_t kProgressStride = 1U << 12;
+
 class Assembler {
  public:
   Assembler(std::string_view text, std::string name, const WriterFactory& make_writer)
       : text_(text), name_(std::move(name)), make_writer_(make_writer) {}
 
-  Status run() {
+  Status run(const ProgressFunction& progress) {
     try {
       for_each_line(text_, line_, [&](std::string_view line) { collect_statement(line); });
-      for_each_line(text_, line_, [&](std::string_view line) { assemble_line(line); });
+      for_each_line(text_, line_, [&](std::string_view line) {
+        assemble_line(line);
+        if (line_ % kProgressStride == 0) progress(line_);
+      });
       if (!seen_header_) fail("expected 'svd-trace 1' in the first line");
       finish_block();
       writer();
@@ -279,8 +284,9 @@ class Assembler {
 
 }  // namespace
 
-Status assemble(std::string_view text, const std::string& name, const WriterFactory& make_writer) {
-  return Assembler(text, name, make_writer).run();
+Status assemble(std::string_view text, const std::string& name, const WriterFactory& make_writer,
+                const ProgressFunction& progress) {
+  return Assembler(text, name, make_writer).run(progress);
 }
 
 }  // namespace svd

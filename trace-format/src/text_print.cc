@@ -32,9 +32,9 @@ class Printer {
     context_.has_values = reader.process().has_values;
   }
 
-  Status run(Diagnostics& diagnostics) {
+  Status run(Diagnostics& diagnostics, const ProgressFunction& progress) {
     tables();
-    body(diagnostics);
+    body(diagnostics, progress);
     if (everything_) declare_before(blocks_.size());
     if (!write())
       return Error{ErrorKind::kIo,
@@ -86,7 +86,7 @@ class Printer {
     }
   }
 
-  void body(Diagnostics& diagnostics) {
+  void body(Diagnostics& diagnostics, const ProgressFunction& progress) {
     Chunk chunk;
     auto chunks = reader_.chunks();
     for (std::size_t i = reader_.chunk_at(selection_.first); i < chunks.size(); ++i) {
@@ -96,6 +96,7 @@ class Printer {
         continue;
       }
       chunk.walk(*this);
+      progress(chunk.end_seq().value);
       if (!write()) return;
     }
   }
@@ -168,8 +169,8 @@ class Printer {
 }  // namespace
 
 Status print_text(const TraceReader& reader, const TextSelection& selection, std::ostream& out,
-                  Diagnostics& diagnostics) {
-  return Printer(reader, selection, out).run(diagnostics);
+                  Diagnostics& diagnostics, const ProgressFunction& progress) {
+  return Printer(reader, selection, out).run(diagnostics, progress);
 }
 
 }  // namespace svd

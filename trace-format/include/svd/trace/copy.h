@@ -30,8 +30,8 @@ struct CopyLoss {
 };
 
 // `to` was created with from.process() and is still empty; finish() is the caller's. `progress`
-// hears of the position after each chunk. Fails only when writing does.
+// hears of instructions. Fails only when writing does.
 Result<CopyLoss> copy_trace(const TraceReader& from, TraceWriter& to,
-                            const std::function<void(Seq)>& progress);
+                            const ProgressFunction& progress = no_progress);
 
 }  // namespace svd

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,6 +60,10 @@ class [[nodiscard]] Result {
 // Success without a value.
 struct Done {};
 using Status = Result<Done>;
+
+// Hears now and then how far a long task is, in a unit of the task's own.
+using ProgressFunction = std::function<void(std::uint64_t done)>;
+inline void no_progress(std::uint64_t /*done*/) {}
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 

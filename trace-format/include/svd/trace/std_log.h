@@ -100,9 +100,9 @@ class StdScanner {
 };
 
 // Writes the log as a trace and finishes it. As with assemble(), an error may leave an unfinished
-// file.
+// file. `progress` hears of events.
 Status import_std(std::string_view log, const std::string& name_for_errors,
-                  const WriterFactory& make_writer);
+                  const WriterFactory& make_writer, const ProgressFunction& progress = no_progress);
 
 // Any trace as a log. What does not come from a log is put as well as the format allows, and what
 // is lost is said:
@@ -117,6 +117,9 @@ Status import_std(std::string_view log, const std::string& name_for_errors,
 //   is acq and rel.
 //
 // - Other synchronisation has no counterpart and is left out.
-Status export_std(const TraceReader& reader, std::ostream& out, Diagnostics& diagnostics);
+//
+// `progress` hears of instructions.
+Status export_std(const TraceReader& reader, std::ostream& out, Diagnostics& diagnostics,
+                  const ProgressFunction& progress = no_progress);
 
 }  // namespace svd

@@ -46,7 +46,9 @@ using WriterFactory = std::function<Result<std::unique_ptr<TraceWriter>>(const P
 
 // Writes what `text` says and finishes the trace. An error (kText: the line number and a sentence)
 // may leave an unfinished file, which is the caller's to remove. `name` is for error messages.
-Status assemble(std::string_view text, const std::string& name, const WriterFactory& make_writer);
+// `progress` hears of lines.
+Status assemble(std::string_view text, const std::string& name, const WriterFactory& make_writer,
+                const ProgressFunction& progress = no_progress);
 
 // What of a trace to print. An execution is printed whole if any step of it is in [first, end).
 struct TextSelection {
@@ -58,8 +60,8 @@ struct TextSelection {
 
 // Prints the canonical text. With a selection, blocks that nothing selected executes are left out,
 // so that the text, though complete in itself, numbers blocks and instructions anew when assembled.
-// What cannot be decoded is left out and counted.
+// What cannot be decoded is left out and counted. `progress` hears of instructions.
 Status print_text(const TraceReader& reader, const TextSelection& selection, std::ostream& out,
-                  Diagnostics& diagnostics);
+                  Diagnostics& diagnostics, const ProgressFunction& progress = no_progress);
 
 }  // namespace svd
