@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The client of cache_server: a shop whose pages look up prices, and change them now and then. A
-// page needs several of them, so requests are sent by the batch, one batch under way on each
-// connection, all from one thread. The requests are the same in each run.
+// page needs many at a time: it sends a batch of requests over each of its connections, and reads
+// the answers when all are under way. The requests are the same in each run.
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { kConnections = 3, kMostText = 4096, kMostLine = 64, kKeys = 5, kBatch = 20 };
+enum { kConnections = 3, kMostText = 4096, kMostLine = 64, kKeys = 5, kBatch = 100 };
 
 static void fail(const char* what) {
   perror(what);
@@ -31,13 +30,18 @@ static int connect_to(unsigned port) {
   return connection;
 }
 
-// Sends so many requests in one piece; each shop is at another article. Mostly look-ups; an article
-// that is sold out is deleted, and set anew soon after.
-static void send_requests(int connection, int shop, int first, int count) {
+typedef struct {
+  int fd;
+  size_t size;
   char text[kBatch * kMostLine];
-  size_t size = 0;
-  for (int number = first; number < first + count; ++number) {
-    char* line = text + size;
+} Connection;
+
+// Writes requests down. Mostly look-ups; an article that is sold out is deleted, and set anew soon
+// after. Each shop is at another article.
+static void prepare_requests(Connection* connection, int shop, int first) {
+  connection->size = 0;
+  for (int number = first; number < first + kBatch; ++number) {
+    char* line = connection->text + connection->size;
     int key = (number * 7 + shop * 3) % kKeys, length;
     switch (number % 8) {
       case 3:
@@ -51,52 +55,40 @@ static void send_requests(int connection, int shop, int first, int count) {
       default:
         length = snprintf(line, kMostLine, "get article%d\n", key);
     }
-    size += (size_t)length;
+    connection->size += (size_t)length;
   }
-  if (send(connection, text, size, MSG_NOSIGNAL) != (ssize_t)size) fail("cache_client: send");
 }
 
-// Reads what there is, and returns how many answers, that is lines, end in it.
-static int receive_answers(int connection) {
+static void send_requests(const Connection* connection) {
+  ssize_t sent = send(connection->fd, connection->text, connection->size, MSG_NOSIGNAL);
+  if (sent != (ssize_t)connection->size) fail("cache_client: send");
+}
+
+// Every answer is a line.
+static void receive_answers(const Connection* connection) {
   char text[kMostText];
-  ssize_t size = read(connection, text, sizeof(text));
-  if (size <= 0) {
-    fprintf(stderr, "cache_client: the server is gone\n");
-    exit(1);
+  for (int lines = 0; lines < kBatch;) {
+    ssize_t size = read(connection->fd, text, sizeof(text));
+    if (size <= 0) {
+      fprintf(stderr, "cache_client: the server is gone\n");
+      exit(1);
+    }
+    for (ssize_t i = 0; i < size; ++i) lines += text[i] == '\n';
   }
-  int lines = 0;
-  for (ssize_t i = 0; i < size; ++i) lines += text[i] == '\n';
-  return lines;
 }
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    fprintf(stderr, "usage: %s PORT REQUESTS\n", argv[0]);
+    fprintf(stderr, "usage: %s PORT PAGES\n", argv[0]);
     return 2;
   }
-  int requests = atoi(argv[2]) / kConnections, open = kConnections;
-  int sent[kConnections] = {0}, answered[kConnections] = {0};
-  struct pollfd connections[kConnections];
-  for (int i = 0; i < kConnections; ++i) {
-    connections[i] = (struct pollfd){connect_to((unsigned)atoi(argv[1])), POLLOUT, 0};
+  static Connection connections[kConnections];
+  for (int i = 0; i < kConnections; ++i) connections[i].fd = connect_to((unsigned)atoi(argv[1]));
+  for (int page = 0; page < atoi(argv[2]); ++page) {
+    for (int i = 0; i < kConnections; ++i) prepare_requests(&connections[i], i, page * kBatch);
+    for (int i = 0; i < kConnections; ++i) send_requests(&connections[i]);
+    for (int i = 0; i < kConnections; ++i) receive_answers(&connections[i]);
   }
-  while (open > 0) {
-    if (poll(connections, kConnections, -1) < 0) fail("cache_client: poll");
-    for (int i = 0; i < kConnections; ++i) {
-      if (connections[i].fd < 0 || connections[i].revents == 0) continue;
-      if (connections[i].events == POLLIN) answered[i] += receive_answers(connections[i].fd);
-      if (answered[i] < sent[i]) continue;
-      int count = requests - sent[i] < kBatch ? requests - sent[i] : kBatch;
-      if (count > 0) {
-        send_requests(connections[i].fd, i, sent[i], count);
-        connections[i].events = POLLIN;
-        sent[i] += count;
-      } else {
-        close(connections[i].fd);
-        connections[i].fd = -1;
-        --open;
-      }
-    }
-  }
+  for (int i = 0; i < kConnections; ++i) close(connections[i].fd);
   return 0;
 }

@@ -160,10 +160,10 @@ static int listen_at_free_port(unsigned* port) {
   return listener;
 }
 
-static pid_t start_client(char* program, unsigned port, char* requests) {
+static pid_t start_client(char* program, unsigned port, char* pages) {
   char text[16];
   snprintf(text, sizeof(text), "%u", port);
-  char* words[] = {program, text, requests, NULL};
+  char* words[] = {program, text, pages, NULL};
   pid_t client;
   if (posix_spawn(&client, program, NULL, NULL, words, environ) != 0) fail(program);
   return client;
@@ -171,7 +171,7 @@ static pid_t start_client(char* program, unsigned port, char* requests) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    fprintf(stderr, "usage: %s CLIENT REQUESTS\n", argv[0]);
+    fprintf(stderr, "usage: %s CLIENT PAGES\n", argv[0]);
     return 2;
   }
   unsigned port;
