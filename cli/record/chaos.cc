@@ -18,9 +18,9 @@ constexpr std::uint32_t kStrengthFactor = 10;
 constexpr std::uint64_t kSeeds = 1'000'000;
 
 // By turns over neighbouring seeds: those of even number are random, the others by priority.
-constexpr std::array kRandomQuanta{20U, 1'000U, 100U, 10'000U};
-constexpr std::array kPctQuanta{200U, 10'000U, 1'000U, 100'000U};
-constexpr std::array kDepths{3U, 10U, 100U};
+constexpr std::array kRandomQuanta{50U, 1'000U, 200U, 20'000U};
+constexpr std::array kPctQuanta{200U, 50U, 5'000U, 100'000U};
+constexpr std::array kDepths{100'000U, 1'000U, 10U};
 
 template <class T>
 bool read_number(std::string_view text, T& number) {

@@ -28,6 +28,9 @@ extern Bool VG_(is_exiting)(ThreadId tid);
 extern Bool VG_(in_generated_code);
 extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32), VG_(stats__n_xIndir_hits2_32),
     VG_(stats__n_xIndir_hits3_32), VG_(stats__n_xIndir_misses_32);
+extern Int VG_(sigaction)(Int number, const vki_sigaction_toK_t* action,
+                          vki_sigaction_fromK_t* before);
+extern Int VG_(tkill)(Int lwp, Int number);
 extern Bool VG_(clo_trace_children);
 extern Int VG_(cl_exec_fd); /* the client's executable */
 /* What execve does; `pathname` need not be the client's memory when it is not to be checked. */

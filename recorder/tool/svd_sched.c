@@ -48,7 +48,6 @@ enum {
   STARVED = 1000000, /* accesses of others that a thread waits at most */
   FILE_ACCESS = 500, /* what reading or writing a file counts */
   HAND_OVER = 20,    /* what a change of threads counts, so that the clock always advances */
-  SPREAD = 4,        /* turns are up to 2^SPREAD times as long, or as short, as the quantum */
   DULL = 32,         /* of so many dull places to leave a thread, one is taken */
   WAKING_MS = 500,   /* how long a thread on its way back from the kernel is waited for */
   STANDINGS = 4096,  /* by the kernel's thread number; two that share one share their fate */
@@ -262,9 +261,12 @@ static Int last_owner;
 static Bool due;   /* the running thread can be left anywhere */
 static Bool spins; /* the running thread, by its own account */
 
+/* From 1 to about the quantum, short and long alike: all octaves have the same chance. */
 static Long draw(void) {
-  ULong around = ((ULong)option_quantum << random_below(2 * SPREAD + 1)) >> SPREAD;
-  return 1 + random_below(2 * around + 1);
+  UInt octaves = 1;
+  while ((option_quantum >> octaves) != 0) octaves++;
+  ULong least = 1ull << random_below(octaves);
+  return least + random_below(least);
 }
 
 static void set_count(ThreadId tid) {

@@ -11,8 +11,12 @@
  * counter being exact where a fault can happen: VEX keeps it so for memory accesses, and
  * svd_instrument.c for divisions.
  */
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_libcsignal.h"
 #include "pub_tool_machine.h"
 #include "pub_tool_vki.h"
+#include "svd_core.h"
 #include "svd_tool.h"
 
 /* The reason of VG_(nuke_all_threads_except) that means a fatal signal. */
@@ -65,6 +69,21 @@ void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason) {
     if (svd_log_record(SVD_WIRE_FATAL, me, sizeof(SvdWireRecord), 0)) svd_log_commit();
   }
   __real_vgPlain_nuke_all_threads_except(me, reason);
+}
+
+/* How Valgrind dies of the program's signal. Its own function sends the signal to the process, so
+ * that another thread, which is about to end, can be the one to get it, and too late. */
+void __wrap_vgPlain_kill_self(Int number);
+void __wrap_vgPlain_kill_self(Int number) {
+  vki_sigaction_toK_t action;
+  VG_(memset)(&action, 0, sizeof(action));
+  action.ksa_handler = VKI_SIG_DFL;
+  VG_(sigaction)(number, &action, NULL);
+  vki_sigset_t set;
+  VG_(sigemptyset)(&set);
+  VG_(sigaddset)(&set, number);
+  VG_(sigprocmask)(VKI_SIG_UNBLOCK, &set, NULL);
+  VG_(tkill)(VG_(gettid)(), number);
 }
 
 static void log_handler(UInt type, ThreadId tid, Int number, Bool alternate_stack) {
