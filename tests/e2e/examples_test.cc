@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The programs of examples/: their manifest says what is true of them, and they do what it says, by
+// themselves and recorded. That the failing ones do fail is for the seeded schedules to show; here
+// a failing one may pass, but if it fails, then as the manifest says.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "record.h"
+#include "support/small_trace.h"
+
+namespace svd::test {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// A member of the manifest's list, and what gtest calls it.
+struct Example {
+  json entry;
+
+  std::string name() const { return entry.at("name"); }
+  bool can_fail() const { return !entry.at("symptom").is_null(); }
+
+  friend std::ostream& operator<<(std::ostream& out, const Example& example) {
+    return out << example.name();
+  }
+};
+
+namespace {
+
+constexpr int kTurns = 3;
+const char* const kFolder = SVD_SOURCE_DIR "/examples";
+
+std::vector<Example> examples() {
+  std::ifstream file(fs::path(kFolder) / "manifest.json");
+  json manifest = json::parse(file);
+  std::vector<Example> list;
+  for (const json& entry : manifest.at("examples")) list.push_back({entry});
+  return list;
+}
+
+// A folder for what a program writes; it goes when the test is over.
+class Scratch {
+ public:
+  Scratch() : path_(temp_path("example")) { fs::create_directory(path_); }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  // The words of a command of the manifest.
+  std::vector<std::string> command(const json& words) const {
+    std::vector<std::string> command;
+    for (std::string word : words) {
+      word = std::regex_replace(word, std::regex(R"(\{bin\})"), SVD_EXAMPLE_DIR);
+      command.push_back(std::regex_replace(word, std::regex(R"(\{scratch\})"), path_));
+    }
+    return command;
+  }
+
+ private:
+  std::string path_;
+};
+
+// What the manifest says of a run, if it passed; otherwise what is wrong. A program that can fail
+// may have lost something silently when it passes.
+std::string wrong_with_passing(const Example& example, const CommandResult& result) {
+  std::string prints = example.entry.at("prints").get<std::string>() + "\n";
+  if (ending(result) == "exit 0" && result.out == prints) return "";
+  return fmt::format("{}\n{}{}", ending(result), result.out, result.err);
+}
+
+std::string wrong_with_either(const Example& example, const CommandResult& result) {
+  if (!example.can_fail()) return wrong_with_passing(example, result);
+  const json& symptom = example.entry.at("symptom");
+  std::string end = ending(result);
+  bool fails =
+      symptom.contains("signal")
+          ? end == fmt::format("signal {}", symptom.at("signal").get<int>())
+          : end == fmt::format("exit {}", symptom.at("exit").get<int>()) &&
+                std::regex_search(result.out, std::regex(symptom.at("output").get<std::string>(),
+                                                         std::regex::extended));
+  if (fails || end == "exit 0") return "";
+  return fmt::format("{}\n{}{}", end, result.out, result.err);
+}
+
+TEST(ExampleManifest, HasEveryFolder) {
+  std::vector<std::string> listed, folders;
+  for (const Example& example : examples()) listed.push_back(example.name());
+  for (const auto& file : fs::directory_iterator(kFolder)) {
+    if (file.is_directory()) folders.push_back(file.path().filename());
+  }
+  EXPECT_THAT(listed, testing::UnorderedElementsAreArray(folders));
+}
+
+class ExampleTest : public testing::TestWithParam<Example> {};
+
+TEST_P(ExampleTest, LinesAreThoseMarkedInTheSource) {
+  const json& entry = GetParam().entry;
+  json marked = json::array();
+  std::ifstream source(fs::path(kFolder) / entry.at("source"));
+  std::regex mark(GetParam().can_fail() ? "// BUG: (.*)$" : "// RACE: (.*)$");
+  std::string line;
+  for (int number = 1; std::getline(source, line); ++number) {
+    std::smatch match;
+    if (!std::regex_search(line, match, mark)) continue;
+    marked.push_back({{"line", number}, {"role", match.str(1)}});
+  }
+  EXPECT_GE(marked.size(), 2U);
+  EXPECT_EQ(entry.at("lines"), marked);
+}
+
+TEST_P(ExampleTest, HasAReadmeWithItsCommand) {
+  std::ostringstream readme;
+  readme << std::ifstream(fs::path(kFolder) / GetParam().name() / "README.md").rdbuf();
+  EXPECT_THAT(readme.str(),
+              testing::HasSubstr("build/release/examples/" + GetParam().name() + " "));
+}
+
+TEST_P(ExampleTest, TwinIsCorrect) {
+  Scratch scratch;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    CommandResult result = run_command(scratch.command(GetParam().entry.at("twin")));
+    EXPECT_EQ(wrong_with_passing(GetParam(), result), "");
+  }
+}
+
+TEST_P(ExampleTest, ProgramFailsAsDescribedOrNotAtAll) {
+  Scratch scratch;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    CommandResult result = run_command(scratch.command(GetParam().entry.at("program")));
+    EXPECT_EQ(wrong_with_either(GetParam(), result), "");
+  }
+}
+
+TEST_P(ExampleTest, TwinIsRecorded) {
+  Scratch scratch;
+  Recording recording(scratch.command(GetParam().entry.at("twin")), {"-q"});
+  EXPECT_EQ(wrong_with_passing(GetParam(), recording.result()), "");
+  EXPECT_EQ(unsound(recording.path()), "");
+  EXPECT_EQ(ending(recording.trace()), "exit 0");
+}
+
+TEST_P(ExampleTest, ProgramIsRecorded) {
+  Scratch scratch;
+  Recording recording(scratch.command(GetParam().entry.at("program")), {"-q"});
+  EXPECT_EQ(wrong_with_either(GetParam(), recording.result()), "");
+  EXPECT_EQ(unsound(recording.path()), "");
+  EXPECT_EQ(ending(recording.trace()), ending(recording.result()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExampleTest, testing::ValuesIn(examples()),
+                         [](const auto& example) { return example.param.name(); });
+
+}  // namespace
+}  // namespace svd::test
