@@ -79,11 +79,14 @@ bool ChunkDecoder::decode_values(MissDecoder coder, Chunk& out) {
   cache_.reset();
   StridePredictor* predictors = predictors_.data();
   const std::uint64_t* address = out.addresses.data();
+  const std::uint64_t* end = address + out.addresses.size();
   std::uint64_t* value = out.values.data();
   for (std::uint32_t shape : out.execs) {
     const OpSpan& span = spans_[shape];
     const SlotOp* op = ops_.data() + span.first;
     for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
+      if (end - (address + i) > ValueCache::kAhead)
+        cache_.prefetch(address[i + ValueCache::kAhead] >> 3);
       bool none = op->value_bytes == 0 || address[i] == kAbsent.value;
       value[i] =
           none ? 0 : code_value(coder, cache_, *op, predictors[op->predictor], address[i], 0);
@@ -129,9 +132,6 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts,
   out.first_seq = counts.first_seq;
   out.steps = counts.steps;
   out.events.clear();
-  out.addresses.clear();
-  out.lengths.clear();
-  out.values.clear();
   if (!get_runs(columns.runs, counts.execs, out.runs)) return "its thread runs do not add up";
   if (auto problem = get_shapes(columns.shapes, blocks, counts, out.shapes); !problem.empty())
     return problem;
@@ -148,11 +148,16 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts,
     out.lengths.resize(counts.ranges);
     if (!decode_addresses(MissDecoder(columns.addresses), MissDecoder(columns.lengths), out))
       return "its addresses do not add up";
+  } else {
+    out.addresses.clear();
+    out.lengths.clear();
   }
   if (wanted.values && columns.values.data() != nullptr) {
     out.values.resize(counts.accesses);
     if (!decode_values(MissDecoder(columns.values), out)) return "its values do not add up";
     out.has_values = true;
+  } else {
+    out.values.clear();
   }
   return wanted.events ? get_events(columns.events, counts, out) : std::string();
 }

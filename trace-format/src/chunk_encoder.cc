@@ -157,10 +157,13 @@ const std::uint64_t* ChunkEncoder::code_values(std::size_t execs, const std::uin
   MissEncoder stream = value_stream_;
   StridePredictor* predictors = values_.data();
   const std::uint64_t* address = turn_addresses_.data();
+  const std::uint64_t* end = address + turn_addresses_.size();
   for (std::size_t exec = 0; exec < execs; ++exec) {
     const OpSpan span = turn_[exec];
     const SlotOp* op = ops_.data() + span.first;
     for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
+      if (end - (address + i) > ValueCache::kAhead)
+        cache_.prefetch(address[i + ValueCache::kAhead] >> 3);
       if (op->value_bytes == 0) continue;
       std::uint64_t value = *values++;
       if (address[i] == kAbsent.value) continue;

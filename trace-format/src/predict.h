@@ -166,6 +166,10 @@ class ValueCache {
   std::uint64_t& word(std::uint64_t number) {
     return table_[(number * 0x9E3779B97F4A7C15U) >> (64 - kBits)];
   }
+  // The table is larger than the nearest cache: a third of the time of decoding values went into
+  // waiting for it.
+  void prefetch(std::uint64_t number) { __builtin_prefetch(&word(number), 1); }
+  static constexpr std::ptrdiff_t kAhead = 12;  // accesses between prefetch() and word()
 
  private:
   static constexpr unsigned kBits = 15;
