@@ -140,7 +140,7 @@ class Describer {
     return "the process ends: " + end_text(e.kind, e.value);
   }
   std::string operator()(const Gap& e) const {
-    std::string text = "GAP: " + printable(e.reason);
+    std::string text = (e.cause == GapCause::kLoss ? "GAP: " : "") + printable(e.reason);
     if (e.instructions != 0) text += fmt::format(", {} instructions", e.instructions);
     if (e.accesses != 0) text += fmt::format(", {} accesses", e.accesses);
     return text;
@@ -216,7 +216,8 @@ std::string describe(const Event& event, const TraceReader& trace, const Names& 
 
 bool is_alarming(const Event& event) {
   const auto* signal = std::get_if<Signal>(&event.body);
-  return (signal != nullptr && signal->fatal) || std::holds_alternative<Gap>(event.body);
+  const auto* gap = std::get_if<Gap>(&event.body);
+  return (signal != nullptr && signal->fatal) || (gap != nullptr && gap->cause == GapCause::kLoss);
 }
 
 }  // namespace svd::cli

@@ -27,6 +27,7 @@ struct Facts {
   std::uint64_t accesses = 0;
   std::array<std::uint64_t, std::variant_size_v<EventBody>> events{};  // by kind
   std::vector<std::string> notes;                                      // of the engine
+  std::vector<std::string> windows;  // what part of the run was to be recorded; empty: all of it
   std::optional<Signal> fatal;
   std::optional<Addr> fault;  // when the fatal signal is about an address
   // The last instruction of the thread that ended the run.

@@ -66,6 +66,7 @@ class InfoText {
       engine += fmt::format(" ({})", printable(process.engine_options));
     row("recorded by", engine);
     if (!process.has_values) row("values", "not recorded");
+    for (const std::string& window : facts_.windows) row("window", printable(window));
     for (const std::string& note : facts_.notes) row("note", printable(note));
   }
 

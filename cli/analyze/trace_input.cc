@@ -87,6 +87,10 @@ void tell(const Command& command, const Diagnostics& diagnostics) {
 }
 
 void note_gap(const Event& event, const Gap& gap, Diagnostics& diagnostics) {
+  if (gap.cause != GapCause::kLoss) {
+    diagnostics.add(to_string(gap.cause), Severity::kInfo, 1, std::string(gap.reason));
+    return;
+  }
   diagnostics.add(
       "gap", Severity::kLoss, 1,
       fmt::format("something is missing before instruction {}: {}", event.seq.value, gap.reason));

@@ -6,6 +6,8 @@
 #include "record/options.h"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
 
 #include <charconv>
 
@@ -80,6 +82,41 @@ std::string contradiction(const RecordRequest& request) {
   return {};
 }
 
+// "+30s", "SIGUSR1", "Server::accept". Nothing when it can be none of them.
+std::optional<RecordMoment> parse_moment(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  if (text.front() == '+') {
+    auto seconds = parse_seconds(std::string_view(text).substr(1));
+    if (!seconds) return std::nullopt;
+    return RecordMoment{RecordMoment::Kind::kTime, text,
+                        static_cast<std::uint64_t>(*seconds * 1000)};
+  }
+  if (text.starts_with("SIG")) {
+    for (int number = 1; number < NSIG; ++number) {
+      const char* name = sigabbrev_np(number);
+      if (name != nullptr && text.substr(3) == name)
+        return RecordMoment{RecordMoment::Kind::kSignal, text, static_cast<std::uint64_t>(number)};
+    }
+    return std::nullopt;
+  }
+  bool digit = text.front() >= '0' && text.front() <= '9';
+  if (digit || text.find_first_of(" \t\n/") == 0) return std::nullopt;
+  return RecordMoment{RecordMoment::Kind::kFunction, text, 0};
+}
+
+void add_moment(CLI::App& app, const std::string& name, RecordMoment& moment,
+                const std::string& what) {
+  auto set = [&moment, name](const std::string& text) {
+    auto parsed = parse_moment(text);
+    if (!parsed)
+      throw CLI::ValidationError(
+          name,
+          "takes a function, a time such as +30s or a signal such as SIGUSR1, not '" + text + "'");
+    moment = *parsed;
+  };
+  app.add_option_function<std::string>(name, set, what)->type_name("WHAT");
+}
+
 void describe_use(Command& command, RecordRequest& request) {
   command.example("svd-record ./server --port 8080", "record one run to server.<pid>.fb");
   command.example("svd-record -o crash.fb -- ./server -v", "to a file of this name");
@@ -99,6 +136,9 @@ void describe_use(Command& command, RecordRequest& request) {
   add_size(app, "--max-size", request.max_size, "stop recording when a trace is as large as this");
   add_size(app, "--min-free", request.min_free,
            "stop recording when the disk has less than this left [100M]");
+  add_moment(app, "--start-at", request.start_at,
+             "record nothing before this: a function, +30s from the start, SIGUSR1");
+  add_moment(app, "--stop-at", request.stop_at, "record nothing after this");
   auto set_timeout = [&request](const std::string& text) {
     auto seconds = parse_seconds(text);
     if (!seconds)

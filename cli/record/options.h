@@ -13,6 +13,14 @@
 
 namespace svd::cli {
 
+// An edge of the window that is recorded.
+struct RecordMoment {
+  enum class Kind { kNone, kFunction, kTime, kSignal };
+  Kind kind = Kind::kNone;
+  std::string what;          // as written; a function's name
+  std::uint64_t number = 0;  // milliseconds from the program's start, or the signal
+};
+
 struct RecordRequest {
   std::vector<std::string> program;  // and its arguments
   std::string file;                  // "": made from the program's name
@@ -24,6 +32,8 @@ struct RecordRequest {
   // A full disk hurts more than this program; what is left then is for others.
   std::uint64_t min_free = 100U << 20;
   double timeout = 0;  // seconds; 0: none
+  RecordMoment start_at;
+  RecordMoment stop_at;
   std::optional<ChaosRequest> chaos;
   std::optional<std::uint64_t> runs;
   bool until_failure = false;

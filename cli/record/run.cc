@@ -39,6 +39,13 @@ Error failed(const char* what) {
   return Error{ErrorKind::kIo, {}, {}, {}, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
+// As the tool takes it: kind, number, and what the user wrote.
+std::string moment_word(const char* option, const RecordMoment& moment) {
+  constexpr std::string_view kKinds = "-fts";
+  return fmt::format("{}={}{},{}", option, kKinds[static_cast<std::size_t>(moment.kind)],
+                     moment.number, moment.what);
+}
+
 std::vector<std::string> command_line(const RecordRequest& request, const RunSettings& settings,
                                       const std::string& valgrind, const std::string& session) {
   std::vector<std::string> words{valgrind,
@@ -52,6 +59,10 @@ std::vector<std::string> command_line(const RecordRequest& request, const RunSet
                                  "--session=" + session,
                                  fmt::format("--values={}", request.values ? "yes" : "no"),
                                  fmt::format("--follow={}", request.follow ? "yes" : "no")};
+  if (request.start_at.kind != RecordMoment::Kind::kNone)
+    words.push_back(moment_word("--start-at", request.start_at));
+  if (request.stop_at.kind != RecordMoment::Kind::kNone)
+    words.push_back(moment_word("--stop-at", request.stop_at));
   if (settings.chaos) {
     for (std::string& option : settings.chaos->tool_options()) words.push_back(std::move(option));
   }

@@ -17,7 +17,7 @@ extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protection, Int fd,
                                                       Off64T offset);
 /* Takes effect at once, so only where no thread is inside, or about to enter or chain, generated
- * code: in a system call. */
+ * code: in a system call, where signals are delivered, between two turns. */
 extern void VG_(discard_translations)(Addr start, ULong size, const HChar* who);
 /* The scheduler's lock; `status` is that of a thread without it. */
 enum { THREAD_YIELDING = 4 };

@@ -208,13 +208,13 @@ IRSB* svd_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout*
                      const VexGuestExtents* vge, const VexArchInfo* archinfo_host, IRType gWordTy,
                      IRType hWordTy) {
   if (svd_recording && last_id == MAX_BLOCK_ID) svd_log_detach(False);
-  if (!svd_recording) {
+  if (!svd_recording || !svd_in_window) {
     for (Int i = 0; i < in->stmts_used; i++) {
       if (is_mailbox_store(in->stmts[i])) in->stmts[i] = IRStmt_NoOp();
     }
-    return in;
+    return svd_recording ? svd_window_watch(in) : in;
   }
-  in = svd_probe(in);
+  in = svd_probe(svd_window_watch(in));
   if (!svd_plan(&plan, in)) return in;
   UInt id = ++last_id;
   svd_log_block(&plan, id);

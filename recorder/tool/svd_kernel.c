@@ -41,11 +41,13 @@ static void log_text(UInt type, ThreadId tid, Addr text, SizeT max) {
 
 void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
   svd_log_retranslate();
+  svd_window_poll();
   SvdWireSyscall* r = svd_log_record(SVD_WIRE_SYSCALL, tid, sizeof(*r), 0);
-  if (!r) return;
-  r->number = number;
-  for (UInt i = 0; i < 6 && i < n_args; i++) r->arguments[i] = args[i];
-  svd_log_commit();
+  if (r) {
+    r->number = number;
+    for (UInt i = 0; i < 6 && i < n_args; i++) r->arguments[i] = args[i];
+    svd_log_commit();
+  }
   if (number == __NR_prctl && args[0] == VKI_PR_SET_NAME) {
     log_text(SVD_WIRE_THREAD_NAME, tid, args[1], NAME_BYTES);
   }
@@ -56,7 +58,8 @@ void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
   if (number == __NR_tgkill) svd_kills(args[2]);
   if (number == __NR_set_tid_address) svd_set_clear_tid(tid, args[0]);
   if (number == __NR_clone) {
-    svd_clone_clears(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0);
+    svd_clones(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0,
+               args[0] & VKI_CLONE_SETTLS ? args[4] : 0);
   }
   /* The call may never return: exec, or a fatal signal that does not let us run. */
   svd_log_publish();
@@ -68,11 +71,16 @@ static Bool makes_process(UInt number, const UWord* args) {
 }
 
 void svd_syscall_exit(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRes result) {
+  svd_window_poll();
   SvdWireSyscallExit* r = svd_log_record(SVD_WIRE_SYSCALL_EXIT, tid, sizeof(*r), 0);
-  if (!r) return;
-  r->number = number;
-  r->result = sr_isError(result) ? -(Long)sr_Err(result) : (Long)sr_Res(result);
-  svd_log_commit();
+  if (r) {
+    r->number = number;
+    r->result = sr_isError(result) ? -(Long)sr_Err(result) : (Long)sr_Res(result);
+    svd_log_commit();
+  }
+  if (number == __NR_execve || number == __NR_execveat) {
+    if (svd_log_record(SVD_WIRE_EXEC, tid, sizeof(SvdWireRecord), 0)) svd_log_commit();
+  }
   if (number == __NR_rt_sigaction && !sr_isError(result) && readable(args[1], sizeof(Addr))) {
     svd_sets_handler(args[0], args[1]);
   }

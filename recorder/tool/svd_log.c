@@ -124,8 +124,32 @@ void svd_log_refill(void) {
   store_pointer();
 }
 
+/* What is told outside of the window, too, so that its edges are known for what they are. */
+static Bool is_always_told(UInt type) {
+  switch (type) {
+    case SVD_WIRE_SWITCH:
+    case SVD_WIRE_THREAD_CREATE:
+    case SVD_WIRE_THREAD_START:
+    case SVD_WIRE_THREAD_EXIT:
+    case SVD_WIRE_THREAD_NAME:
+    case SVD_WIRE_MAP:
+    case SVD_WIRE_UNMAP:
+    case SVD_WIRE_PROTECT:
+    case SVD_WIRE_REMAP:
+    case SVD_WIRE_BREAK:
+    case SVD_WIRE_FORK:
+    case SVD_WIRE_EXEC:
+    case SVD_WIRE_END:
+    case SVD_WIRE_WINDOW:
+    case SVD_WIRE_PAUSE: /* by a block that was paused when the window ended */
+      return True;
+    default:
+      return False;
+  }
+}
+
 void* svd_log_record(UInt type, ThreadId tid, UInt size, UInt text_size) {
-  if (!svd_recording) return NULL;
+  if (!svd_recording || !(svd_in_window || is_always_told(type))) return NULL;
   tl_assert(size % 8 == 0 && size <= SVD_WIRE_SLACK);
   fetch_pointer();
   if (cursor >= limit) make_room();
@@ -251,6 +275,7 @@ static Bool make_ring(Addr fixed) {
   fill_header(pid, start_ns);
   if (VG_(rename)(hidden, final) != 0) return refuse("name", final);
   svd_recording = True;
+  svd_window_tell();
   return True;
 }
 
@@ -283,8 +308,11 @@ void svd_log_reopen(void) {
   if (!make_ring((Addr)header)) svd_log_detach(True);
 }
 
-void svd_log_retranslate(void) {
-  if (!stale_translations) return;
+void svd_log_drop_translations(void) {
   stale_translations = False;
-  VG_(discard_translations)(VKI_PAGE_SIZE, (1ull << 47) - VKI_PAGE_SIZE, "svd");
+  VG_(discard_translations)(SVD_CLIENT_START, SVD_CLIENT_SIZE, "svd");
+}
+
+void svd_log_retranslate(void) {
+  if (stale_translations) svd_log_drop_translations();
 }

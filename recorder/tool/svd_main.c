@@ -16,6 +16,9 @@ Bool svd_values = True;
 Bool svd_follow = False;
 
 static Bool take_option(const HChar* arg) {
+  const HChar* edge;
+  if (VG_STR_CLO(arg, "--start-at", edge)) return svd_window_option("--start-at", edge);
+  if (VG_STR_CLO(arg, "--stop-at", edge)) return svd_window_option("--stop-at", edge);
   return VG_STR_CLO(arg, "--session", svd_session_dir) ||
          VG_BOOL_CLO(arg, "--values", svd_values) || VG_BOOL_CLO(arg, "--follow", svd_follow) ||
          svd_sched_option(arg);
@@ -27,7 +30,11 @@ static void print_usage(void) {
       "    --values=no|yes           record the values of accesses [yes]\n"
       "    --follow=no|yes           record forked children, too [no]\n"
       "    --sched=fifo|random|pct   who runs next [fifo]\n"
-      "    --seed=N --quantum=N --depth=N   of random and pct\n";
+      "    --seed=N --quantum=N --depth=N   of random and pct\n"
+      "    --start-at=KIND[N],WHAT   record from a function (f), N milliseconds after the start "
+      "(t)\n"
+      "                              or signal N (s) on\n"
+      "    --stop-at=KIND[N],WHAT    up to there\n";
   VG_(printf)("%s", text);
 }
 
@@ -38,6 +45,7 @@ static void start(void) {
   /* Chasing jumps lets VEX merge the two halves of an "a && b" and run the instructions of the
    * second one under a guard; then a block could not say which of its instructions ran. */
   VG_(clo_vex_control).guest_chase = False;
+  svd_window_start();
   svd_log_open();
 }
 
@@ -88,7 +96,8 @@ static void register_callbacks(void) {
 
   VG_(track_pre_deliver_signal)(svd_handler_begin);
   VG_(track_post_deliver_signal)(svd_handler_end);
-  /* Wrapped at link time: svd_signals.c (every signal, the fatal one), svd_cpuid.c. */
+  /* Wrapped at link time: svd_signals.c (every signal, the fatal one), svd_cpuid.c,
+   * svd_exec.c, svd_window.c (the turns of threads). */
 }
 
 static void describe(void) {

@@ -42,6 +42,13 @@ void svd_exits(Int status) { exit_status = status & 0xff; }
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t* info, ThreadId tid);
 void __real_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason);
 
+/* Sent to move the window, and of no use to a program that has no handler for it: it would die. */
+static Bool is_for_us_alone(Int number) {
+  Bool user_defined = number == VKI_SIGUSR1 || number == VKI_SIGUSR2;
+  return user_defined && svd_window_is_signal(number) && handlers[number] == (Addr)VKI_SIG_DFL;
+}
+
+/* False: the program does not get the signal. */
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t* info, ThreadId tid) {
   last_signal = info->si_signo;
   Addr pc = VG_(get_IP)(tid);
@@ -52,6 +59,8 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t* info, ThreadId tid) {
       svd_log_commit();
     }
   }
+  svd_window_signal(info->si_signo);
+  if (is_for_us_alone(info->si_signo)) return False;
   SvdWireSignal* r = svd_log_record(SVD_WIRE_SIGNAL, tid, sizeof(*r), 0);
   if (r) {
     r->number = info->si_signo;
@@ -103,6 +112,7 @@ void svd_handler_begin(ThreadId tid, Int number, Bool alternate_stack) {
   SizeT size = VG_(thread_get_altstack_size)(tid);
   frame_top = alternate_stack && sp - low >= size ? low + size : sp - VG_STACK_REDZONE_SZB;
   log_handler(SVD_WIRE_HANDLER, tid, number, alternate_stack);
+  svd_window_poll();
 }
 
 /* Above what a kernel would write, Valgrind's frame keeps registers and shadow registers. */

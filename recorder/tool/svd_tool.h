@@ -35,11 +35,14 @@ void svd_log_open(void);
 void svd_log_detach(Bool forked);
 /* In a forked child: a ring of its own in place of the parent's. */
 void svd_log_reopen(void);
-/* Drops translations that no longer fit, if there are any. Only in a system call (svd_core.h). */
+/* Drops all translations. Only where svd_core.h says. */
+void svd_log_drop_translations(void);
+/* The same, if some no longer fit. */
 void svd_log_retranslate(void);
 void svd_log_publish(void);
 /* A record of `size` bytes (a multiple of 8, at most the slack) at the current position, its header
- * filled; NULL when not recording. Complete once svd_log_commit is called. */
+ * filled; NULL when records of this type are not made now. Complete once svd_log_commit is called.
+ */
 void* svd_log_record(UInt type, ThreadId tid, UInt size, UInt text_size);
 void svd_log_commit(void);
 /* The generated code's pointer goes to and comes from the thread that runs. */
@@ -54,6 +57,10 @@ void svd_log_refill(void);
 UInt svd_log_pause(ThreadId tid, UInt slot, UChar* kept, UInt room);
 /* Goes on there, in a new record that begins like the old one. */
 void svd_log_resume(ThreadId tid, const UChar* kept, UInt size);
+
+/* The addresses that the program can have. */
+#define SVD_CLIENT_START 0x1000ull
+#define SVD_CLIENT_SIZE ((1ull << 47) - SVD_CLIENT_START)
 
 static inline UInt svd_padded(UInt size) { return (size + 7) & ~7u; }
 
@@ -71,6 +78,26 @@ void svd_sched_syscall_exit(ThreadId tid, UInt number, const UWord* args, SysRes
 void svd_sched_pause(UWord slot, Addr address, UWord in_runtime);
 /* The same: it has executed a pause instruction. */
 void svd_sched_spins(void);
+
+/* ---- svd_window.c: what part of the run is recorded ------------------------------------------ */
+
+/* Whether blocks are recorded, if anything is. */
+extern Bool svd_in_window;
+
+/* --start-at and --stop-at, as svd-record gives them: "f0,NAME", "t30000,+30s", "s10,SIGUSR1".
+ * False: not of that form. */
+Bool svd_window_option(const HChar* option, const HChar* text);
+void svd_window_start(void);
+/* For a ring that begins: where we are. */
+void svd_window_tell(void);
+/* Where no thread is in generated code, or about to enter it: whether an edge has come. */
+void svd_window_poll(void);
+/* Signal `number` is being delivered. */
+void svd_window_signal(Int number);
+/* Whether it was named as an edge. */
+Bool svd_window_is_signal(Int number);
+/* The block, with a question in front where the next edge is the function that it enters. */
+IRSB* svd_window_watch(IRSB* in);
 
 /* ---- svd_slots.c: what a superblock accesses, and where that is in its record --------------- */
 
@@ -116,9 +143,12 @@ void svd_thread_create(ThreadId tid, ThreadId child);
 void svd_thread_first_instruction(ThreadId tid);
 void svd_thread_exit(ThreadId tid);
 void svd_fork_child(ThreadId tid);
-/* The address that the kernel clears when `tid`, or what the next clone makes, is gone; or 0. */
+/* What all threads that live are called now, if anybody has named them. */
+void svd_log_thread_names(void);
+/* The address that the kernel clears when `tid` is gone; or 0. What the next clone makes: that, and
+ * its thread pointer, or 0. */
 void svd_set_clear_tid(ThreadId tid, Addr address);
-void svd_clone_clears(Addr address);
+void svd_clones(Addr clears, Addr self);
 
 /* svd_signals.c */
 void svd_handler_begin(ThreadId tid, Int number, Bool alternate_stack);

@@ -226,7 +226,7 @@ TEST(Threads, ANumberThatIsUsedAgainIsAnotherThread) {
   WireLog log;
   log.first_thread().block(two_ways());
   for (int life = 0; life < 2; ++life) {
-    log.record(SvdWireThreadCreate{{SVD_WIRE_THREAD_CREATE, 0, 1, 0}, 2, 0});
+    log.record(SvdWireThreadCreate{{SVD_WIRE_THREAD_CREATE, 0, 1, 0}, 2, 0, 0});
     log.record(SvdWireThreadStart{{SVD_WIRE_THREAD_START, 0, 2, 0}, 101, 0, 0x5000, 0, 0, 0});
     log.run(2).exec(1, 0, {0x50, 7}).head(SVD_WIRE_THREAD_EXIT, 2).run(1);
   }
@@ -237,7 +237,7 @@ TEST(Threads, ANumberThatIsUsedAgainIsAnotherThread) {
 TEST(Threads, AJoinNamesTheLifeThatItWaitsFor) {
   WireLog log;
   log.first_thread();
-  log.record(SvdWireThreadCreate{{SVD_WIRE_THREAD_CREATE, 0, 1, 0}, 2, 0});
+  log.record(SvdWireThreadCreate{{SVD_WIRE_THREAD_CREATE, 0, 1, 0}, 2, 0, 0});
   log.record(SvdWireThreadStart{{SVD_WIRE_THREAD_START, 0, 2, 0}, 101, 0, 0x5000, 0, 0, 0});
   log.block(mailbox_code(1, {{1, 0x5000}, {0, bell(SVD_CALL_THREAD_JOIN, SVD_PHASE_BEGIN)}}));
   log.run(1).exec(1, 0, {});

@@ -117,7 +117,7 @@ WireLog& WireLog::head(std::uint32_t type, std::uint32_t tid, const std::string&
 }
 
 WireLog& WireLog::first_thread() {
-  record(SvdWireThreadCreate{{SVD_WIRE_THREAD_CREATE, 0, 0, 0}, 1, 0});
+  record(SvdWireThreadCreate{{SVD_WIRE_THREAD_CREATE, 0, 0, 0}, 1, 0, 0});
   record(SvdWireThreadStart{{SVD_WIRE_THREAD_START, 0, 1, 0}, 100, 0, 0, 0, 0, 0});
   return run(1);
 }

@@ -60,6 +60,11 @@ std::span<const string_view> names(Edge) {
   return kTable;
 }
 
+std::span<const string_view> names(GapCause) {
+  static constexpr string_view kTable[] = {"loss", "before-window", "after-window"};
+  return kTable;
+}
+
 std::span<const string_view> names(Role) {
   static constexpr string_view kTable[] = {"value", "address", "condition"};
   return kTable;

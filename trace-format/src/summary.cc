@@ -13,6 +13,7 @@ ThreadInfo& RunSummary::thread(ThreadId id) {
 void RunSummary::on_run(ThreadId id, Seq first, std::uint64_t steps) {
   ThreadInfo& info = thread(id);
   if (steps == 0) return;
+  outside_ = false;
   if (info.steps == 0) info.first_seq = first;
   info.steps += steps;
   info.last_seq = first + (steps - 1);
@@ -32,6 +33,9 @@ void RunSummary::on_event(ThreadId id, const EventBody& body) {
     // The fatal signal says more than the end that it led to.
     if (!fatal_signal_ || end->kind != EndKind::kSignal)
       ending_ = Ending{end->kind, end->value, id, info.last_seq, Pc()};
+    if (outside_) ending_.thread.reset();
+  } else if (const auto* gap = std::get_if<Gap>(&body)) {
+    outside_ = gap->cause != GapCause::kLoss;
   }
 }
 

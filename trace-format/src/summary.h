@@ -28,6 +28,7 @@ class RunSummary {
   std::map<ThreadId, ThreadInfo> threads_;
   Ending ending_;
   bool fatal_signal_ = false;
+  bool outside_ = false;  // of the window: nothing since the gap before or behind it
 };
 
 }  // namespace svd

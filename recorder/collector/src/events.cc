@@ -2,8 +2,8 @@
 //
 // Translator: every record that is not an execution becomes an event of the trace.
 
+#include <fmt/format.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -92,9 +92,7 @@ void Translator::thread_create(const SvdWireThreadCreate& create) {
   ThreadState& parent = threads_.at(create.record.tid);
   ThreadState& child = threads_.create(create.child, parent.id);
   // Its pthread_t is its thread pointer; others may join it before it starts to run.
-  const auto& arguments = parent.syscall_arguments;
-  if (parent.in_syscall && parent.syscall_number == SYS_clone && (arguments[0] & CLONE_SETTLS) != 0)
-    threads_.know(child, arguments[4]);
+  threads_.know(child, create.self);
   ThreadCreate event{child.id, Pc(), Pc()};
   for (const LibraryCall& call : parent.open) {
     if (call.call != SVD_CALL_THREAD_CREATE) continue;
@@ -140,8 +138,6 @@ void Translator::system_call_exit(const SvdWireSyscallExit& exit) {
   ThreadState& thread = threads_.at(exit.record.tid);
   if (exit.number == SYS_futex && thread.in_syscall) futex_call(thread, false, exit.result);
   thread.in_syscall = false;
-  // exec came back: it failed.
-  if (exit.number == SYS_execve || exit.number == SYS_execveat) exec_path_.clear();
   if (exit.number == SYS_exit || exit.number == SYS_exit_group) return;  // so Valgrind ends threads
   feed_.event(thread.id, SyscallExit{static_cast<std::uint32_t>(exit.number), exit.result});
 }
@@ -225,6 +221,9 @@ void Translator::other(const std::uint8_t* bytes) {
     case SVD_WIRE_EXEC:
       exec_path_ = text;
       return;
+    case SVD_WIRE_WINDOW:
+      if (auto edge = as<SvdWireWindow>(bytes)) window(*edge, text_of(bytes, sizeof(*edge)));
+      return;
     default:
       break;
   }
@@ -279,10 +278,27 @@ void Translator::other(const std::uint8_t* bytes) {
   }
 }
 
+void Translator::window(const SvdWireWindow& window, std::string_view what) {
+  ThreadId thread = threads_.current().id;
+  switch (window.edge) {
+    case SVD_WINDOW_AWAITED:
+      awaited_ = what;
+      return feed_.event(thread, Gap{fmt::format("recorded from --start-at={} on", what), 0, 0,
+                                     GapCause::kBeforeWindow});
+    case SVD_WINDOW_BEGINS:
+      awaited_.clear();
+      return note(
+          fmt::format("what was locked or allocated before --start-at={} is not known", what));
+    default:
+      return feed_.event(thread, Gap{fmt::format("recorded up to --stop-at={}", what), 0, 0,
+                                     GapCause::kAfterWindow});
+  }
+}
+
 void Translator::note(std::string_view text) { feed_.event(threads_.current().id, Note{text}); }
 
 void Translator::gap(std::string_view reason) {
-  feed_.event(threads_.current().id, Gap{reason, 0, 0});
+  feed_.event(threads_.current().id, Gap{reason, 0, 0, GapCause::kLoss});
 }
 
 void Translator::end(EndKind kind, std::int32_t value) {

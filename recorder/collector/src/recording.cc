@@ -133,6 +133,10 @@ void Recording::discard() {
 }
 
 void Recording::finish(Translator& translator) {
+  if (!translator.awaited().empty()) {
+    run_.problem = fmt::format("--start-at={} never came", translator.awaited());
+    translator.note(run_.problem);
+  }
   if (translator.ended() && !stopped_) {
     translator.end(translator.end_kind(), translator.end_value());
   } else if (!translator.exec_path().empty() && !stopped_) {

@@ -42,6 +42,7 @@ class Translator {
   bool ended() const { return ended_; }                        // the tool has told how
   bool damaged() const { return damaged_; }                    // what follows cannot be read
   const std::string& exec_path() const { return exec_path_; }  // under way; "" none
+  const std::string& awaited() const { return awaited_; }      // --start-at that has not come
   std::uint32_t thread_count() const { return threads_.count(); }
   ThreadId fatal_thread() const { return fatal_thread_; }
   EndKind end_kind() const { return end_kind_; }
@@ -77,6 +78,7 @@ class Translator {
   void futex_call(ThreadState& thread, bool begins, std::int64_t result);
   void signal(const SvdWireSignal& signal, const std::uint8_t* next);
   void map(const SvdWireMap& map, const std::string& path);
+  void window(const SvdWireWindow& window, std::string_view what);
   void other(const std::uint8_t* bytes);
 
   TraceFeed& feed_;
@@ -91,6 +93,7 @@ class Translator {
   std::vector<std::uint64_t> value_words_;
   ThreadState* current_ = nullptr;
   std::string exec_path_;
+  std::string awaited_;
   std::vector<std::uint32_t> recorded_children_;
   ThreadId fatal_thread_{};
   EndKind end_kind_ = EndKind::kUnknown;

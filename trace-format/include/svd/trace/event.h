@@ -84,6 +84,9 @@ enum class MapOp : std::uint8_t { kMap, kUnmap, kProtect, kRemap, kBreak };
 enum class EndKind : std::uint8_t { kUnknown, kExit, kSignal, kExec };
 enum class Access : std::uint8_t { kRead, kWrite };
 enum class Edge : std::uint8_t { kBegin, kEnd };
+// Why something is missing: it was lost, or whoever recorded did not want what was before, or
+// after.
+enum class GapCause : std::uint8_t { kLoss, kBeforeWindow, kAfterWindow };
 
 struct ThreadStart {
   static constexpr std::string_view kName = "thread-start";
@@ -292,8 +295,10 @@ struct Gap {
   std::string_view reason{};
   std::uint64_t instructions = 0;
   std::uint64_t accesses = 0;
+  GapCause cause = GapCause::kLoss;
   static constexpr void fields(auto& s, auto&& f) {
-    f("reason", s.reason), f("instructions", s.instructions), f("accesses", s.accesses);
+    f("reason", s.reason), f("instructions", s.instructions), f("accesses", s.accesses),
+        f("cause", s.cause);
   }
 };
 
@@ -325,6 +330,7 @@ std::span<const std::string_view> names(MapOp);
 std::span<const std::string_view> names(EndKind);
 std::span<const std::string_view> names(Access);
 std::span<const std::string_view> names(Edge);
+std::span<const std::string_view> names(GapCause);
 std::span<const std::string_view> names(Role);
 
 template <class Enum>

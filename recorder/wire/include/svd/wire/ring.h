@@ -86,6 +86,7 @@ enum SvdWireType {
   SVD_WIRE_NONE = 0,      /* never written */
   SVD_WIRE_BLOCK,         /* SvdWireBlock */
   SVD_WIRE_SWITCH,        /* what follows ran in `tid` */
+  SVD_WIRE_WINDOW,        /* SvdWireWindow, then what makes the edge, as the user said it */
   SVD_WIRE_CUT,           /* SvdWireCut */
   SVD_WIRE_PAUSE,         /* SvdWirePause */
   SVD_WIRE_THREAD_CREATE, /* SvdWireThreadCreate */
@@ -105,7 +106,7 @@ enum SvdWireType {
   SVD_WIRE_REMAP,         /* SvdWireRemap */
   SVD_WIRE_BREAK,         /* SvdWireRange: what brk added; SVD_WIRE_UNMAP: what it took */
   SVD_WIRE_FORK,          /* SvdWireFork */
-  SVD_WIRE_EXEC,          /* the file's name; SVD_WIRE_SYSCALL_EXIT follows only when it failed */
+  SVD_WIRE_EXEC,          /* the file's name; when it failed a second one without a name follows */
   SVD_WIRE_FATAL,         /* the process dies of the SVD_WIRE_SIGNAL before this */
   SVD_WIRE_END,           /* SvdWireEnd */
 };
@@ -207,6 +208,7 @@ typedef struct SvdWireThreadCreate {
   SvdWireRecord record;
   uint32_t child;
   uint32_t pad;
+  uint64_t self; /* as it will say when it starts; 0: not known */
 } SvdWireThreadCreate;
 
 typedef struct SvdWireThreadStart {
@@ -280,6 +282,19 @@ typedef struct SvdWireEnd {
   int32_t status;
   int32_t signal; /* 0: exited with `status` */
 } SvdWireEnd;
+
+enum SvdWireEdge {
+  SVD_WINDOW_AWAITED, /* nothing is recorded before it begins */
+  SVD_WINDOW_BEGINS,
+  SVD_WINDOW_ENDS, /* and nothing behind it */
+};
+
+/* Outside of the window there are only records about threads, the address space and the process. */
+typedef struct SvdWireWindow {
+  SvdWireRecord record;
+  uint32_t edge;
+  uint32_t pad;
+} SvdWireWindow;
 
 /* What mailbox word 0 holds: the call in the low byte, its phase in the next, and above (bits 32 to
  * 63) the result. Words: 1 object, 2 and 3 arguments, 4 the caller; a word that a call has no use
