@@ -220,5 +220,35 @@ TEST_F(Walks, MayTouchNeverDeniesAnAccess) {
   }
 }
 
+// The bytes that a run can take fill the chunk before the run's first execution does.
+TEST(ThreadSwitches, AtEveryExecutionUntilAChunkIsFull) {
+  std::string path = test::temp_path("switches.fb");
+  Process process;
+  process.has_values = false;
+  auto writer = TraceWriter::create(path, process);
+  ASSERT_TRUE(writer);
+  Block block;
+  block.instructions.emplace_back();
+  BlockId id = (*writer)->add(block);
+  constexpr std::uint64_t kExecs = 1'000'000;
+  for (std::uint64_t i = 0; i < kExecs; ++i) {
+    (*writer)->run(ThreadId(1 + i % 2));
+    (*writer)->exec(id, nullptr, nullptr);
+  }
+  ASSERT_TRUE((*writer)->finish());
+  auto reader = TraceReader::open(path);
+  ASSERT_TRUE(reader);
+  EXPECT_GT(reader->chunks().size(), 1U);
+  Diagnostics diagnostics;
+  std::uint64_t runs = 0;
+  reader->scan(TraceReader::Order::kForward, {}, diagnostics, [&runs](const Chunk& chunk) {
+    runs += chunk.runs.size();
+    return true;
+  });
+  EXPECT_TRUE(diagnostics.list().empty());
+  EXPECT_EQ(runs, kExecs);
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace svd

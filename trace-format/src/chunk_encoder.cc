@@ -101,7 +101,8 @@ std::size_t ChunkEncoder::code_successors(std::span<const PartId> parts,
   std::uint32_t history = history_;
   std::uint32_t accesses = 0;
   std::size_t done = 0;
-  while (done < parts.size() && !full()) {
+  // One at least, even where opening the run has filled the chunk: a run is not empty.
+  do {
     PartId id = parts[done];
     if (ways_[id.value].shape == kNone) [[unlikely]]
       add_shape(id, known[id.value]);
@@ -115,7 +116,7 @@ std::size_t ChunkEncoder::code_successors(std::span<const PartId> parts,
     worst_bytes_ += way.worst_bytes;
     accesses += way.ops.count;
     turn_[done++] = way.ops;
-  }
+  } while (done < parts.size() && !full());
   successor_stream_ = stream;
   history_ = history;
   counts_.execs += static_cast<std::uint32_t>(done);

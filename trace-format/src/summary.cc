@@ -23,7 +23,8 @@ void RunSummary::on_event(ThreadId id, const EventBody& body) {
   ThreadInfo& info = thread(id);
   if (const auto* start = std::get_if<ThreadStart>(&body)) {
     info.parent = start->parent;
-    info.name = start->name;
+    // Its maker may have named it before it ran.
+    if (!start->name.empty()) info.name = start->name;
   } else if (const auto* name = std::get_if<ThreadName>(&body)) {
     info.name = name->name;
   } else if (const auto* signal = std::get_if<Signal>(&body); signal != nullptr && signal->fatal) {
