@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   Gateway gateways[kGateways];
-  Client client = {gateways, (argc > 2 ? atoi(argv[2]) : 1500) / kGateways};
+  Client client = {gateways, (argc > 2 ? atoi(argv[2]) : 600) / kGateways};
   Writer writer = {.orders = client.orders * kGateways};
   writer.fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (writer.fd < 0) fail(argv[1]);
