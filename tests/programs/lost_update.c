@@ -32,7 +32,10 @@ static void add_one(void) {
   }
 }
 
+static pthread_barrier_t start;  // neither is through before the other has begun
+
 static void* work(void* unused) {
+  pthread_barrier_wait(&start);
   for (long i = 0; i < rounds; i++) add_one();
   return unused;
 }
@@ -42,6 +45,7 @@ int main(int argc, char** argv) {
   mode = argv[1];
   if (argc > 2) rounds = atol(argv[2]);
   pthread_t threads[2];
+  pthread_barrier_init(&start, NULL, 2);
   for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, work, NULL);
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   printf("%ld\n", 2 * rounds - counter);
