@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of functions and variables from the files that a trace's modules were loaded from, or from
-// their separate debug files. A file is believed only when its build-id is the recorded one: a name
-// from another build would be a lie.
+// Names of functions and variables from the symbol tables of the files that a trace's modules were
+// loaded from, or of their separate debug files.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "svd/trace/diagnostic.h"
 #include "svd/trace/reader.h"
+#include "symbols/elf_file.h"
 
 namespace svd {
 
-// Symbols of all modules at their run-time addresses, C++ names readable; those that the trace
-// holds itself are not among them.
+// Symbols at their run-time addresses, C++ names readable.
+std::vector<Symbol> symbols_of(const Module& module, const ModuleFiles& files);
+
+// Those of all modules; what the trace holds itself is not among them.
 std::vector<Symbol> load_elf_symbols(const TraceReader& trace, Diagnostics& diagnostics);
+
+// What the compiler made a name from; names that are not of C++ as they are.
+std::string readable(const char* name);
 
 }  // namespace svd
