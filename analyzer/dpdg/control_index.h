@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Control parents of any chunk at random: one pass over the run keeps the state of ControlTracker
+// at the start of each chunk, from which a chunk's parents are made again whenever they are needed.
+// The same pass finds which instructions always restore saved registers. Const methods may be
+// called from several threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dpdg/code_table.h"
+#include "dpdg/control_tracker.h"
+#include "svd/trace/reader.h"
+
+namespace svd {
+
+// Control parents of a chunk's executions.
+struct ChunkControl {
+  struct Segment {
+    std::uint16_t first = 0;  // step of the block
+    Seq parent{};
+  };
+  std::vector<Segment> segments;
+  std::vector<std::uint32_t> first_segment;  // of each execution, and the end
+
+  std::span<const Segment> of(std::size_t exec) const {
+    return std::span(segments).subspan(first_segment[exec],
+                                       first_segment[exec + 1] - first_segment[exec]);
+  }
+};
+
+class ControlIndex {
+ public:
+  // Marks the restores in `code`. Chunks that cannot be decoded are skipped and told.
+  static ControlIndex of(const TraceReader& trace, CodeTable& code, const ControlFlow& flow,
+                         Diagnostics& diagnostics, const ProgressFunction& progress = no_progress);
+
+  // `chunk` is the chunk of that index, with addresses and events.
+  void parents(std::size_t index, const Chunk& chunk, ChunkControl& out) const;
+
+  // Active calls of a thread right before `seq`, outermost first.
+  std::vector<Seq> call_stack(const TraceReader& trace, ThreadId thread, Seq seq) const;
+
+ private:
+  std::vector<ControlTracker> at_chunk_;
+};
+
+}  // namespace svd
