@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Capstone's view of an instruction turned into InstrEffects.
 #include "decode/decoder.h"
 
 #include <capstone/capstone.h>
 
+#include "decode/semantics.h"
+#include "decode/translation.h"
+
 namespace svd {
 
+// The room for one decoded instruction is kept: Capstone would allocate it anew each time.
 struct Decoder::Impl {
   csh handle = 0;
+  cs_insn* insn = nullptr;
+
   Impl() {
     cs_open(CS_ARCH_X86, CS_MODE_64, &handle);
     cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+    insn = cs_malloc(handle);
   }
-  ~Impl() { cs_close(&handle); }
+  ~Impl() {
+    cs_free(insn, 1);
+    cs_close(&handle);
+  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 };
@@ -23,14 +31,23 @@ Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 Decoder::~Decoder() = default;
 
-InstrEffects Decoder::decode(std::span<const std::uint8_t>, Pc) const {
+InstrEffects Decoder::decode(std::span<const std::uint8_t> code, Pc pc) const {
   InstrEffects effects;
-  effects.known = false;
+  const std::uint8_t* at = code.data();
+  std::size_t left = code.size();
+  std::uint64_t address = pc.value;
+  if (!cs_disasm_iter(impl_->handle, &at, &left, &address, impl_->insn)) {
+    effects.known = false;
+    return effects;
+  }
+  effects.length = static_cast<std::uint8_t>(impl_->insn->size);
+  Translation(*impl_->insn, semantics_table(impl_->handle)[impl_->insn->id], effects).run();
   return effects;
 }
 
 std::vector<InstrEffects> Decoder::decode(const Block& block) const {
   std::vector<InstrEffects> all;
+  all.reserve(block.instructions.size());
   std::span<const std::uint8_t> code = block.code;
   for (const Instruction& instruction : block.instructions) {
     all.push_back(decode(code.first(instruction.length), instruction.pc));

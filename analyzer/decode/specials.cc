@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Instructions that the plain rules do not describe.
+#include <cstring>
+
+#include "decode/translation.h"
+
+namespace svd {
+namespace {
+
+constexpr Lanes kArithmetic = kCf | kPf | kAf | kZf | kSf | kOf;
+constexpr Lanes kAllFlags = kArithmetic | kDf;
+
+std::uint16_t string_size(const char* mnemonic) {
+  switch (mnemonic[std::strlen(mnemonic) - 1]) {
+    case 'b':
+      return 1;
+    case 'w':
+      return 2;
+    case 'd':
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+bool is_string(std::string_view mnemonic, std::string_view name) {
+  return mnemonic.find(name) != std::string_view::npos;
+}
+
+}  // namespace
+
+bool Translation::special() {
+  switch (semantics_.special) {
+    case Special::kLea:
+      lea();
+      return true;
+    case Special::kPush:
+      push();
+      return true;
+    case Special::kPop:
+      pop();
+      return true;
+    case Special::kPushFlags:
+      stack_update();
+      flags();
+      out_.write_memory(8);
+      return true;
+    case Special::kPopFlags:
+      stack_update();
+      out_.read_memory(8);
+      flags();
+      return true;
+    case Special::kLeave:
+      out_.use(Reg::kRbp, kGeneral, UseRole::kStack);
+      out_.read_memory(8);
+      out_.def(Reg::kRsp, kGeneral, true);
+      out_.def(Reg::kRbp, kGeneral);
+      return true;
+    case Special::kJump:
+      jump(Flow::kJump, Flow::kIndirectJump);
+      return true;
+    case Special::kBranch:
+      out_.use(Reg::kFlags, semantics_.flags_read, UseRole::kCondition);
+      implicit();
+      branch(Flow::kBranch);
+      return true;
+    case Special::kCountedBranch: {
+      bool counts = insn_.mnemonic[0] == 'l';
+      out_.use(Reg::kRcx, kGeneral, UseRole::kCondition);
+      if (counts) out_.def(Reg::kRcx, kGeneral);
+      out_.use(Reg::kFlags, semantics_.flags_read, UseRole::kCondition);
+      branch(Flow::kBranch);
+      return true;
+    }
+    case Special::kCall:
+      call();
+      return true;
+    case Special::kReturn:
+      stack_update();
+      out_.read_memory(8);
+      branch(Flow::kReturn);
+      return true;
+    case Special::kString:
+      string();
+      return true;
+    case Special::kShift:
+      shift();
+      return false;
+    case Special::kBitTest:
+      // The high part of a bit offset in a register is added to the address.
+      if (is_mem(0))
+        if (auto offset = part(1)) out_.use(offset->reg, offset->lanes, UseRole::kAddress);
+      return false;
+    case Special::kBitScan:
+      if (auto destination = part(0)) out_.use(destination->reg, destination->lanes);
+      return false;
+    case Special::kMultiply:
+      if (operands_.size() == 1) {
+        multiply();
+        return true;
+      }
+      return false;
+    case Special::kDivide:
+      divide();
+      return true;
+    case Special::kCompareExchange:
+      compare_exchange();
+      return false;
+    case Special::kAddSubtract:
+      return stack_arithmetic();
+    case Special::kMoveScalar:
+      if (is_mem(0) && is_mem(1))
+        string();
+      else
+        break;
+      return true;
+    case Special::kSystemCall:
+      out_.use(Reg::kRax, kGeneral);
+      out_.use(Reg::kFlags, kAllFlags);
+      out_.def(Reg::kRax, kGeneral);
+      out_.def(Reg::kRcx, kGeneral);
+      out_.def(general_reg(11), kGeneral);
+      out_.effects().flow = Flow::kSystemCall;
+      return true;
+    case Special::kTrap:
+      out_.effects().flow = Flow::kTrap;
+      return true;
+    case Special::kState:
+      state();
+      return true;
+    case Special::kVectorClear:
+      all_vectors(insn_.id == X86_INS_VZEROALL ? kYmm : kYmmUpper, false, true);
+      return true;
+    case Special::kX87:
+      x87();
+      return true;
+    case Special::kMaskedMove:
+      masked_move();
+      return true;
+    case Special::kZeroing:
+      return vector_constant();
+    case Special::kSubtractBorrow:
+      return borrow_alone();
+    default:
+      break;
+  }
+  if (insn_.id == X86_INS_CMPSD && is_mem(0) && is_mem(1)) {
+    string();
+    return true;
+  }
+  return false;
+}
+
+void Translation::stack_update() {
+  stack_use();
+  out_.def(Reg::kRsp, kGeneral, true);
+}
+
+void Translation::push() {
+  if (is_reg(0) || is_mem(0)) operand(0);
+  stack_update();
+  out_.write_memory(is_imm(0) ? 8 : operands_[0].size);
+  out_.effects().copy = !is_imm(0);
+}
+
+void Translation::pop() {
+  stack_update();
+  out_.read_memory(operands_[0].size);
+  operand(0);
+  out_.effects().copy = true;
+}
+
+void Translation::branch(Flow flow) {
+  out_.effects().flow = flow;
+  if (is_imm(0) && flow != Flow::kReturn)
+    out_.effects().target = Pc{static_cast<std::uint64_t>(operands_[0].imm)};
+}
+
+void Translation::jump(Flow direct, Flow indirect) {
+  if (auto target = part(0)) out_.use(target->reg, target->lanes, UseRole::kCondition);
+  if (is_mem(0)) memory_operand(operands_[0], true, false);
+  branch(is_imm(0) ? direct : indirect);
+}
+
+void Translation::call() {
+  jump(Flow::kCall, Flow::kIndirectCall);
+  stack_update();
+  out_.write_memory(8);
+}
+
+void Translation::lea() {
+  auto destination = part(0);
+  if (!destination) return;
+  bool stack = destination->reg == Reg::kRsp && operands_[1].mem.index == X86_REG_INVALID;
+  address(operands_[1], stack ? UseRole::kStack : UseRole::kValue);
+  out_.def(destination->reg, destination->lanes, stack);
+}
+
+// A constant added to rsp or masked from it; and constants that make the result one.
+bool Translation::stack_arithmetic() {
+  auto destination = part(0);
+  if (!destination) return false;
+  if (is_imm(1)) {
+    std::int64_t value = operands_[1].imm;
+    bool constant =
+        (insn_.id == X86_INS_AND && value == 0) || (insn_.id == X86_INS_OR && value == -1);
+    bool stack = destination->reg == Reg::kRsp && insn_.id != X86_INS_XOR;
+    if (!constant && !stack) return false;
+    if (stack) stack_use();
+    out_.def(destination->reg, destination->lanes, stack);
+    flags();
+    return true;
+  }
+  if (!is_reg(1) || operands_[0].reg != operands_[1].reg ||
+      (insn_.id != X86_INS_XOR && insn_.id != X86_INS_SUB))
+    return false;
+  out_.def(destination->reg, destination->lanes);
+  flags();
+  return true;
+}
+
+// The same register twice: the result is a constant.
+bool Translation::vector_constant() {
+  std::size_t count = operands_.size();
+  if (count < 2 || !is_reg(count - 1) || !is_reg(count - 2) ||
+      operands_[count - 1].reg != operands_[count - 2].reg)
+    return false;
+  register_operand(0, false, true);
+  return true;
+}
+
+// sbb r,r spreads the carry.
+bool Translation::borrow_alone() {
+  if (!is_reg(0) || !is_reg(1) || operands_[0].reg != operands_[1].reg) return false;
+  register_operand(0, false, true);
+  flags();
+  return true;
+}
+
+// By cl the count may be 0, and the flags stay.
+void Translation::shift() {
+  if (!is_imm(operands_.size() - 1) && operands_.size() > 1)
+    out_.use(Reg::kFlags, semantics_.flags_written);
+}
+
+void Translation::string() {
+  std::string_view name = insn_.mnemonic;
+  std::uint8_t prefix = x86_.prefix[0];
+  bool repeated = prefix == X86_PREFIX_REP || prefix == X86_PREFIX_REPNE;
+  out_.effects().repeated = repeated;
+  std::uint16_t size = string_size(insn_.mnemonic);
+  auto value = static_cast<Lanes>(size == 1 ? kByte0 : size == 2 ? kWord : kGeneral);
+  if (repeated) {
+    size = 0;
+    out_.use(Reg::kRcx, kGeneral, UseRole::kCondition);
+  }
+  bool moves = is_string(name, "movs"), compares = is_string(name, "cmps");
+  bool stores = is_string(name, "stos"), scans = is_string(name, "scas");
+  bool loads = is_string(name, "lods");
+  if (stores || scans) out_.use(Reg::kRax, value);
+  auto pointer = [&](Reg reg) {
+    out_.use(reg, kGeneral, UseRole::kAddress);
+    out_.def(reg, kGeneral);
+  };
+  if (loads || moves || compares) {
+    pointer(Reg::kRsi);
+    out_.read_memory(size);
+  }
+  if (!loads) {
+    pointer(Reg::kRdi);
+    if (moves || stores)
+      out_.write_memory(size);
+    else
+      out_.read_memory(size);
+  }
+  if (loads) {
+    out_.def(Reg::kRax, value);
+    if (repeated) out_.use(Reg::kRax, value);
+  }
+  out_.use(Reg::kFlags, kDf, UseRole::kCondition);
+  if (compares || scans) {
+    if (repeated) out_.use(Reg::kFlags, kArithmetic);
+    out_.def(Reg::kFlags, kArithmetic);
+  }
+  if (repeated) out_.def(Reg::kRcx, kGeneral);
+  out_.effects().copy = moves;
+}
+
+// rdx:rax or ax, of the size of the one operand.
+void Translation::multiply() {
+  operand(0);
+  std::uint8_t size = operands_[0].size;
+  // The access of the two-operand form does not hold for this one.
+  InstrEffects& effects = out_.effects();
+  effects.defs.clear();
+  std::erase_if(effects.memory, [](const MemoryOperand& memory) { return memory.write; });
+  Lanes lanes = size == 1 ? kByte0 : size == 2 ? kWord : kGeneral;
+  out_.use(Reg::kRax, lanes);
+  out_.def(Reg::kRax, size == 1 ? kWord : lanes);
+  if (size != 1) out_.def(Reg::kRdx, lanes);
+  flags();
+}
+
+void Translation::divide() {
+  operand(0);
+  std::uint8_t size = operands_[0].size;
+  Lanes lanes = size <= 2 ? kWord : kGeneral;
+  out_.maybe_def(Reg::kRax, lanes);
+  if (size != 1) out_.maybe_def(Reg::kRdx, lanes);
+  flags();
+}
+
+// The accumulator is compared, and gets the old value when it differs.
+void Translation::compare_exchange() {
+  Lanes lanes = operands_[0].size == 1 ? kByte0 : operands_[0].size == 2 ? kWord : kGeneral;
+  out_.maybe_def(Reg::kRax, lanes);
+}
+
+void Translation::x87() {
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    const cs_x86_op& op = operands_[i];
+    bool write = semantics_.access == Access::kWrite;
+    if (op.type == X86_OP_MEM) memory_operand(op, !write, write);
+    if (auto reg = part(i); reg && is_general(reg->reg) && write) out_.def(reg->reg, reg->lanes);
+  }
+  flags();
+  out_.use(Reg::kX87, kWhole);
+  out_.def(Reg::kX87, kWhole);
+}
+
+void Translation::all_vectors(Lanes lanes, bool read, bool write) {
+  for (unsigned i = 0; i < 16; ++i) {
+    if (read) out_.use(vector_reg(i), lanes);
+    if (write) out_.def(vector_reg(i), lanes);
+  }
+}
+
+// fxsave, xsave and back: which parts, edx:eax tell; all are assumed.
+void Translation::state() {
+  bool restores = semantics_.access == Access::kRead;
+  bool extended = insn_.mnemonic[0] == 'x';
+  address(operands_[0], UseRole::kAddress);
+  Lanes lanes = extended ? kYmm : kXmm;
+  all_vectors(lanes, !restores || extended, restores);
+  for (Reg reg : {Reg::kX87, Reg::kMxcsr}) {
+    if (!restores || extended) out_.use(reg, kWhole);
+    if (restores) out_.def(reg, kWhole);
+  }
+  if (extended) {
+    out_.use(Reg::kRax, kGeneral, UseRole::kCondition);
+    out_.use(Reg::kRdx, kGeneral, UseRole::kCondition);
+  }
+  std::uint16_t size = extended ? 0 : 512;
+  if (restores)
+    out_.read_memory(size);
+  else
+    out_.write_memory(size);
+}
+
+// maskmovdqu stores at rdi; vmaskmov and vpmaskmov load or store at an operand.
+void Translation::masked_move() {
+  if (semantics_.access == Access::kRead) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::size_t index = operands_.size() - 2 + i;
+      if (auto reg = part(index)) out_.use(reg->reg, reg->lanes);
+    }
+    out_.use(Reg::kRdi, kGeneral, UseRole::kAddress);
+    out_.write_memory(insn_.id == X86_INS_MASKMOVQ ? 8 : 16);
+    return;
+  }
+  plain();
+}
+
+}  // namespace svd
