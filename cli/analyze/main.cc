@@ -22,6 +22,7 @@ namespace svd::cli {
 namespace {
 
 constexpr std::array kVerbs{
+    Verb{"analyze", "what went wrong in a run, best first", run_analyze},
     Verb{"info", "what a trace holds, how the run ended, what is missing", run_info},
     Verb{"dump", "the trace, or a part of it, instruction by instruction", run_dump},
     Verb{"verify", "whether every byte is what was written", run_verify},
@@ -36,7 +37,7 @@ constexpr const char* kSummary =
     "reads a recorded run of a multithreaded program, and says what went wrong in it";
 
 void describe_use(Command& command) {
-  command.example("svd-analyze server.fb", "a summary: the same as svd-analyze info");
+  command.example("svd-analyze server.fb", "what went wrong: the same as svd-analyze analyze");
   command.example("svd-analyze dump --tail=30 server.fb", "what happened last");
   command.example("svd-analyze dump --address=outcnt server.fb", "who touched this variable");
   command.example("svd-analyze verify server.fb", "is the file sound?");
@@ -44,8 +45,7 @@ void describe_use(Command& command) {
   std::string verbs = "Verbs:\n";
   for (const Verb& verb : kVerbs) verbs += fmt::format("  {:<26}  {}\n", verb.name, verb.summary);
   command.remark(
-      verbs +
-      "\nsvd-analyze VERB --help says more about one. Without a verb a trace is summed up.");
+      verbs + "\nsvd-analyze VERB --help says more about one. Without a verb a trace is analyzed.");
   command.exit_status(kSuccess, "done");
   command.exit_status(kFailed, "the output could not be written");
   command.exit_status(kUsage, "wrong use");
@@ -89,7 +89,7 @@ int run(Arguments arguments) {
         fmt::format("'{}' is neither a verb nor a file{}; see svd-analyze --help", *word,
                     did_you_mean(*word, names)));
   }
-  return run_info(arguments);
+  return run_analyze(arguments);
 }
 
 }  // namespace

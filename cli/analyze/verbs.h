@@ -11,6 +11,7 @@
 
 namespace svd::cli {
 
+int run_analyze(const Arguments& arguments);
 int run_assemble(const Arguments& arguments);
 int run_dump(const Arguments& arguments);
 int run_export(const Arguments& arguments);

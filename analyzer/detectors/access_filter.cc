@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "detectors/access_filter.h"
+
+namespace svd {
+namespace {
+
+// ret, with or without a prefix or an operand.
+bool ends_with_return(const Block& block) {
+  if (block.instructions.empty()) return false;
+  std::size_t length = block.instructions.back().length;
+  if (length > block.code.size()) return false;
+  const std::uint8_t* code = block.code.data() + block.code.size() - length;
+  bool prefixed = length == 2 && (code[0] == 0xf2 || code[0] == 0xf3);
+  std::uint8_t opcode = code[prefixed ? 1 : 0];
+  return (length <= 3) && (opcode == 0xc3 || opcode == 0xc2);
+}
+
+}  // namespace
+
+void AccessFilter::classify(BlockId id, Code& code) {
+  const Block& block = trace_.blocks()[id.value];
+  code.kind = Kind::kUser;
+  code.counts = true;
+  if (block.instructions.empty()) return;
+  CodeName name = names_.code(block.instructions.front().pc);
+  code.named = !name.function.empty();
+  code.returns = ends_with_return(block);
+  code.counts = !rules_.code(name.module, name.function);
+  auto next = static_cast<std::uint16_t>(modules_.size());
+  code.module = modules_.emplace(name.module, next).first->second;
+  if (rules_.code(name.module, "")) {
+    code.kind = Kind::kTransparent;
+  } else if (name.system) {
+    code.kind = Kind::kSystem;
+  }
+}
+
+bool AccessFilter::in_system(Thread& state, const Code& code) {
+  if (state.depth == 0) {
+    bool counts = state.user_counts && code.counts && (code.named || !state.user_returned);
+    state.entries[0] = {code.module, counts};
+    state.depth = 1;
+  } else if (code.module == state.entries[0].module) {
+    state.depth = 1;
+  } else if (state.depth == 1 || code.module != state.entries[1].module) {
+    state.entries[1] = {code.module, state.entries[0].counts && code.counts};
+    state.depth = 2;
+  }
+  return state.entries[state.depth - 1].counts;
+}
+
+}  // namespace svd

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What rules about code need to know of an address: its module, its function, and whether a
+// library of the system holds it.
+#pragma once
+
+#include <string>
+
+#include "svd/trace/types.h"
+
+namespace svd {
+
+struct CodeName {
+  std::string module;
+  std::string function;  // of symbols, not inlined; "" where it is not known
+  bool system = false;
+};
+
+class CodeNames {
+ public:
+  virtual ~CodeNames() = default;
+  virtual CodeName code(Pc pc) = 0;
+};
+
+}  // namespace svd

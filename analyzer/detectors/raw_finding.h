@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a detector found, in its own terms: moments and sites. Findings (findings/finding.h) are
+// made of them when all are known, with a second look into the trace for values and names.
+//
+// Occurrences with the same sites are one raw finding: its accesses are those of the first one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "detectors/touch.h"
+
+namespace svd {
+
+struct RawAccess {
+  std::string_view role;  // as in the report: "first", "remote", …
+  Moment moment{};
+  ThreadIndex thread{};
+  SiteId site{};
+  LockSetId locks = kNoLocks;
+  TouchKind kind = TouchKind::kRead;
+  bool atomic = false;
+  Addr address{};  // of the bytes that it has in common with the others
+  std::uint64_t size = 0;
+
+  RawAccess(std::string_view r, const Mark& mark, Addr a, std::uint64_t s)
+      : role(r),
+        moment(mark.moment),
+        thread(static_cast<std::uint16_t>(mark.thread)),
+        site(mark.site),
+        locks(mark.lock_set()),
+        kind(static_cast<TouchKind>(mark.kind)),
+        atomic(mark.atomic),
+        address(a),
+        size(s) {}
+  RawAccess(std::string_view r, const Touch& access, Addr a, std::uint64_t s)
+      : RawAccess(r, Mark(access), a, s) {}
+};
+
+struct RawFinding {
+  std::string_view detector{};
+  std::vector<RawAccess> accesses{};  // in the order of their moments, mostly
+  std::uint64_t occurrences = 0;
+};
+
+// Raw findings with two or three accesses, grouped by their sites.
+class RawFindings {
+ public:
+  explicit RawFindings(std::string_view detector) : detector_(detector) {}
+
+  // Two accesses that conflict; which of both came first does not tell groups apart.
+  void conflict(const Mark& earlier, const Touch& later, Addr address, std::uint64_t size) {
+    Mark mark(later);
+    Key key{place(earlier), place(mark), 0};
+    if (key[1] < key[0]) std::swap(key[0], key[1]);
+    std::uint64_t instance = earlier.moment << 16 ^ later.moment.value;
+    if (RawFinding* found = count(key, instance)) {
+      found->accesses = {RawAccess("first", earlier, address, size),
+                         RawAccess("second", mark, address, size)};
+    }
+  }
+
+  // `keys` are the marks whose sites make the group; the finding to be filled in when it is new.
+  RawFinding* triple(const Mark& a, const Mark& b, const Mark& c) {
+    return count({place(a), place(b), place(c)}, (a.moment << 32) ^ (b.moment << 16) ^ c.moment);
+  }
+
+  const std::vector<RawFinding>& list() const { return list_; }
+
+ private:
+  using Key = std::array<std::uint64_t, 3>;
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      std::uint64_t hash = 0;
+      for (std::uint64_t part : key) hash = (hash ^ part) * 0x9e3779b97f4a7c15 + (hash >> 29);
+      return hash;
+    }
+  };
+  struct Group {
+    std::size_t index;
+    std::uint64_t last;
+  };
+
+  static std::uint64_t place(const Mark& mark) {
+    return std::uint64_t{mark.site} << 3 | std::uint64_t{mark.kind} << 1 | 1;
+  }
+
+  // The bytes of one pair of accesses come one after the other, and count once.
+  RawFinding* count(const Key& key, std::uint64_t instance) {
+    auto [entry, added] = groups_.try_emplace(key, Group{list_.size(), instance});
+    if (added) {
+      list_.push_back({detector_, {}, 1});
+      return &list_.back();
+    }
+    if (std::exchange(entry->second.last, instance) != instance)
+      ++list_[entry->second.index].occurrences;
+    return nullptr;
+  }
+
+  std::string_view detector_;
+  std::unordered_map<Key, Group, Hash> groups_;
+  std::vector<RawFinding> list_;
+};
+
+}  // namespace svd

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "detectors/scan.h"
+
+#include <variant>
+
+namespace svd {
+
+// Counts the events of a chunk, which is what sets moments apart from seqs.
+class Scan::Visitor {
+ public:
+  Visitor(Scan& scan, Moment first, Seq first_seq) : scan_(scan), base_(first - first_seq.value) {}
+
+  void exec(const Exec& exec) { scan_.exec(exec, base_ + exec.seq.value); }
+  void event(const Event& event) {
+    scan_.event(event, base_ + event.seq.value);
+    base_ += 1;
+  }
+
+ private:
+  Scan& scan_;
+  Moment base_;  // the moment of seq 0, if only the events so far had been
+};
+
+Scan::Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names,
+           LockSets& lock_sets)
+    : moments_(trace),
+      sites_(trace),
+      sync_(trace, lock_sets),
+      filter_(trace, rules, names, sync_.threads()),
+      last_site_(sync_.threads()),
+      last_user_site_(sync_.threads()) {}
+
+void Scan::chunk(std::size_t index, const Chunk& chunk) {
+  chunk.walk(Visitor(*this, moments_.first(index), chunk.first_seq));
+}
+
+void Scan::exec(const Exec& exec, Moment first) {
+  if (exec.thread != running_id_ || accesses_ == 0) {
+    running_id_ = exec.thread;
+    running_ = sync_.index(exec.thread);
+  }
+  const Part& part = exec.shape->part;
+  SiteId last = sites_.of(exec.shape->id, part.end - 1U);
+  last_site_[running_.value] = last;
+  if (!filter_.keeps(running_, exec)) return;
+  last_user_site_[running_.value] = last;
+  Touch access;
+  access.thread = running_;
+  access.locks = sync_.held(running_);
+  exec.accesses([&](const MemoryAccess& memory) {
+    access.moment = first + (memory.seq - exec.seq);
+    access.address = memory.address;
+    access.size = memory.size;
+    access.site = sites_.of(exec.shape->id, memory.slot->instruction);
+    access.kind = memory.slot->write ? TouchKind::kWrite : TouchKind::kRead;
+    access.atomic = memory.slot->atomic;
+    if (access.atomic && !memory.slot->write) sync_.atomic_read(running_, memory.address, *this);
+    give(access);
+    if (access.atomic && memory.slot->write)
+      sync_.atomic_write(running_, memory.address, access.moment + 1, *this);
+  });
+}
+
+void Scan::event(const Event& event, Moment now) {
+  sync_.event(event, now, *this);
+  if (const auto* atomic = std::get_if<Atomic>(&event.body)) {
+    for (Detector* detector : detectors_)
+      detector->atomic_block(sync_.index(event.thread), atomic->edge == Edge::kBegin, now);
+  }
+  memory(event, now);
+}
+
+void Scan::memory(const Event& event, Moment now) {
+  Touch access;
+  access.moment = now;
+  access.thread = sync_.index(event.thread);
+  access.locks = sync_.held(access.thread);
+  if (auto born = lifetimes_.born(event); born && born->size > 0) {
+    for (Detector* detector : detectors_) detector->fresh(born->address, born->size);
+  } else if (auto freed = lifetimes_.given_back(event); freed && freed->size > 0) {
+    access.address = freed->address;
+    access.size = freed->size;
+    access.site = last_user_site_[access.thread.value];
+    access.kind = TouchKind::kFree;
+    give(access);
+  } else if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
+    if (!filter_.keeps(access.thread) || kernel->size == 0) return;
+    access.address = kernel->address;
+    access.size = kernel->size;
+    access.site = last_site_[access.thread.value];
+    access.kind = kernel->access == Access::kWrite ? TouchKind::kWrite : TouchKind::kRead;
+    give(access);
+  }
+}
+
+void Scan::give(const Touch& access) {
+  if (access.size == 0) return;
+  ++accesses_;
+  for (Detector* detector : detectors_) detector->access(access);
+}
+
+void Scan::acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind) {
+  for (Detector* detector : detectors_) detector->acquire(thread, channel, kind);
+}
+
+void Scan::release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
+  for (Detector* detector : detectors_) detector->release(thread, channel, kind, now);
+}
+
+}  // namespace svd

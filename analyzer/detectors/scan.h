@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one walk of the trace: turns executions and events into what detectors see, and feeds all of
+// them at once. Memory and time grow with what the detectors keep, not with the trace.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "detectors/access_filter.h"
+#include "detectors/detector.h"
+#include "detectors/lifetimes.h"
+#include "detectors/lock_sets.h"
+#include "detectors/moments.h"
+#include "detectors/sites.h"
+#include "detectors/sync_model.h"
+#include "svd/trace/reader.h"
+
+namespace svd {
+
+class Scan : private OrderListener {
+ public:
+  // All must outlive it.
+  Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names, LockSets& lock_sets);
+
+  std::size_t threads() const { return sync_.threads(); }
+  void add(Detector& detector) { detectors_.push_back(&detector); }
+
+  // In the order of the trace; chunks that cannot be read are left out.
+  void chunk(std::size_t index, const Chunk& chunk);
+
+  const Sites& sites() const { return sites_; }
+  const Moments& moments() const { return moments_; }
+  std::uint64_t accesses() const { return accesses_; }  // that detectors were given
+
+ private:
+  class Visitor;
+
+  void exec(const Exec& exec, Moment first);
+  void event(const Event& event, Moment now);
+  void memory(const Event& event, Moment now);
+  void give(const Touch& access);
+  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind) override;
+  void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
+
+  Moments moments_;
+  Sites sites_;
+  SyncModel sync_;
+  AccessFilter filter_;
+  Lifetimes lifetimes_;
+  std::vector<Detector*> detectors_;
+  std::vector<SiteId> last_site_;       // of each thread
+  std::vector<SiteId> last_user_site_;  // … in code that counts
+  std::uint64_t accesses_ = 0;
+  ThreadId running_id_{};  // the thread of the last execution, and its index
+  ThreadIndex running_{};
+};
+
+}  // namespace svd

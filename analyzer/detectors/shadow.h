@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an analysis remembers about each byte of memory. Bytes that were always accessed together
+// share a cell: an aligned word of 8 bytes has one cell, two (its halves) or eight (its bytes), and
+// is cut on demand, each new cell a copy of the old one. So the answer is exact to the byte, at the
+// price of the accesses that really happened. Memory grows with the words that were touched.
+//
+// A Cell is copyable; a cell that was never touched is Cell{}.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "svd/trace/types.h"
+
+namespace svd {
+
+template <class Cell>
+class Shadow {
+ public:
+  // Calls f(cell, address, bytes) for the cells that make up [address, address + size).
+  template <class F>
+  void touch(Addr address, std::uint64_t size, F&& f) {
+    std::uint64_t at = address.value;
+    while (size > 0) {
+      std::uint64_t in_word = at % kWord;
+      std::uint64_t bytes = std::min(size, kWord - in_word);
+      touch_word(word(at), at - in_word, in_word, bytes, f);
+      at += bytes;
+      size -= bytes;
+    }
+  }
+
+  // The same, for cells that exist; what lies between them was never touched.
+  template <class F>
+  void visit(Addr address, std::uint64_t size, F&& f) {
+    each_word(address, size,
+              [&](Word& word, std::uint64_t at, std::uint64_t first, std::uint64_t bytes) {
+                touch_word(word, at, first, bytes, f);
+              });
+  }
+
+  // As if the bytes had never been touched.
+  void clear(Addr address, std::uint64_t size) {
+    each_word(address, size,
+              [&](Word& word, std::uint64_t at, std::uint64_t first, std::uint64_t bytes) {
+                touch_word(word, at, first, bytes,
+                           [](Cell& cell, Addr, std::uint64_t) { cell = Cell{}; });
+                if (bytes == kWord) release(word);
+              });
+  }
+
+ private:
+  static constexpr std::uint64_t kWord = 8;
+  static constexpr std::uint64_t kPageBytes = 4096;
+  static constexpr std::size_t kPool = 1U << 12;   // cells that are allocated at once
+  static constexpr std::size_t kCache = 1U << 12;  // pages that are found without hashing
+
+  // Where the cells of a word are: their first number times 4, plus how they divide the word.
+  using Word = std::uint32_t;
+  enum Division : std::uint32_t { kNone, kWhole, kHalves, kBytes };
+  static constexpr std::array<std::uint32_t, 4> kCells{0, 1, 2, 8};
+  using Page = std::array<Word, kPageBytes / kWord>;
+
+  struct Cached {
+    std::uint64_t number = ~std::uint64_t{0};
+    Page* page = nullptr;
+  };
+
+  static Division division(Word word) { return static_cast<Division>(word % 4); }
+  Cell* cells(Word word) { return &pools_[word / 4 / kPool][word / 4 % kPool]; }
+
+  Page* find(std::uint64_t number) {
+    Cached& cached = cache_[number % kCache];
+    if (cached.number == number) return cached.page;
+    auto page = pages_.find(number);
+    if (page == pages_.end()) return nullptr;
+    cached = {number, page->second.get()};
+    return cached.page;
+  }
+
+  Word& word(std::uint64_t at) {
+    std::uint64_t number = at / kPageBytes;
+    Page* page = find(number);
+    if (page == nullptr) {
+      page = pages_.emplace(number, std::make_unique<Page>()).first->second.get();
+      page->fill(0);
+      cache_[number % kCache] = {number, page};
+    }
+    return (*page)[at % kPageBytes / kWord];
+  }
+
+  Word allocate(Division division) {
+    std::vector<std::uint32_t>& free = free_[division];
+    if (!free.empty()) {
+      std::uint32_t first = free.back();
+      free.pop_back();
+      return first * 4 + division;
+    }
+    if (pools_.empty() || used_ + kCells[division] > kPool) {
+      pools_.push_back(std::make_unique<Cell[]>(kPool));
+      used_ = 0;
+    }
+    auto first = static_cast<std::uint32_t>((pools_.size() - 1) * kPool + used_);
+    used_ += kCells[division];
+    return first * 4 + division;
+  }
+
+  // Its cells are Cell{} already.
+  void release(Word& word) {
+    free_[division(word)].push_back(word / 4);
+    word = kNone;
+  }
+
+  void divide(Word& word, Division wanted) {
+    Word finer = allocate(wanted);
+    if (word != kNone) {
+      std::uint32_t had = kCells[division(word)];
+      std::uint32_t has = kCells[wanted];
+      for (std::uint32_t i = 0; i < has; ++i) cells(finer)[i] = cells(word)[i * had / has];
+      for (std::uint32_t i = 0; i < had; ++i) cells(word)[i] = Cell{};
+      release(word);
+    }
+    word = finer;
+  }
+
+  template <class F>
+  void touch_word(Word& word, std::uint64_t at, std::uint64_t first, std::uint64_t bytes, F&& f) {
+    Division wanted = bytes == kWord ? kWhole : first % 4 == 0 && bytes == 4 ? kHalves : kBytes;
+    if (division(word) < wanted) divide(word, wanted);
+    std::uint64_t width = kWord / kCells[division(word)];
+    Cell* cell = cells(word) + first / width;
+    for (std::uint64_t offset = first; offset < first + bytes; offset += width)
+      f(*cell++, Addr(at + offset), width);
+  }
+
+  template <class F>
+  void each_word(Addr address, std::uint64_t size, F&& f) {
+    if (size == 0) return;
+    std::uint64_t last = address.value + std::min(size - 1, ~address.value);
+    auto in_page = [&](std::uint64_t number, Page& page) {
+      std::uint64_t begin = std::max(address.value, number * kPageBytes);
+      std::uint64_t end = std::min(last, number * kPageBytes + kPageBytes - 1);
+      for (std::uint64_t at = begin - begin % kWord; at <= end; at += kWord) {
+        Word& word = page[at % kPageBytes / kWord];
+        std::uint64_t from = std::max(at, begin);
+        if (word != kNone) f(word, at, from - at, std::min(at + kWord - 1, end) - from + 1);
+      }
+    };
+    std::uint64_t first_page = address.value / kPageBytes;
+    std::uint64_t last_page = last / kPageBytes;
+    if (last_page - first_page < pages_.size()) {
+      for (std::uint64_t number = first_page; number <= last_page; ++number) {
+        if (Page* page = find(number)) in_page(number, *page);
+      }
+    } else {
+      for (auto& [number, page] : pages_) {
+        if (number >= first_page && number <= last_page) in_page(number, *page);
+      }
+    }
+  }
+
+  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
+  std::vector<Cached> cache_ = std::vector<Cached>(kCache);
+  std::vector<std::unique_ptr<Cell[]>> pools_;
+  std::size_t used_ = 0;  // of the last pool
+  std::array<std::vector<std::uint32_t>, 4> free_;
+};
+
+}  // namespace svd

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "detectors/suppressions.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace svd {
+namespace {
+
+// Names of the C library are those of glibc; most of its functions have several.
+constexpr std::string_view kBuiltIn =
+    R"(# The dynamic loader, and what the recorder puts into the process.
+code ld-linux*.so* *
+code ld-2.*.so *
+code vgpreload_* *
+code svd-amd64-linux *
+# The allocator.
+code libc.so* *alloc*
+code libc.so* *free*
+code libc.so* *memalign*
+code libc.so* _int_*
+code libc.so* *tcache*
+code libc.so* sysmalloc*
+code libc.so* systrim*
+code libc.so* *arena*
+code libc.so* *sbrk*
+# Threads, locks, start and end of the process.
+code libc.so* *pthread*
+code libc.so* *nptl*
+code libc.so* *lll_*
+code libc.so* *sem_*
+code libc.so* *futex*
+code libc.so* *clone*
+code libc.so* *thread*
+code libc.so* *fork*
+code libc.so* *libc_start*
+code libc.so* *exit*
+code libc.so* *abort*
+code libc.so* *raise*
+code libc.so* *assert*
+code libc.so* *cxa_*
+code libc.so* *sched_*
+code libc.so* thrd_*
+code libc.so* mtx_*
+code libc.so* cnd_*
+code libc.so* call_once*
+code libc.so* *init_cacheinfo*
+code libpthread* *
+# Buffers and locks of stdio.
+code libc.so* *_IO_*
+code libc.so* *printf*
+code libc.so* *scanf*
+code libc.so* *puts*
+code libc.so* *putc*
+code libc.so* putchar*
+code libc.so* *getc*
+code libc.so* *getline*
+code libc.so* *getdelim*
+code libc.so* *fgets*
+code libc.so* *fopen*
+code libc.so* *fdopen*
+code libc.so* *fclose*
+code libc.so* *fread*
+code libc.so* *fwrite*
+code libc.so* *fflush*
+code libc.so* *fseek*
+code libc.so* *ftell*
+code libc.so* *setvbuf*
+code libc.so* *setbuf*
+code libc.so* *perror*
+# Hidden state of time zones, locales, randomness, errors.
+code libc.so* *time*
+code libc.so* *locale*
+code libc.so* *rand*
+code libc.so* strerror*
+code libc.so* *getenv*
+code libc.so* *dl_*
+# C++ streams and locales.
+code libstdc++* std::*stream*
+code libstdc++* std::*streambuf*
+code libstdc++* std::*filebuf*
+code libstdc++* std::*locale*
+code libstdc++* std::ios_base*
+code libstdc++* std::*basic_ios*
+code libstdc++* std::ctype*
+code libstdc++* std::__detail::*
+)";
+
+std::string file_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+}  // namespace
+
+bool glob_matches(const std::string& pattern, const std::string& text) {
+  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+std::string_view Suppressions::built_in_text() { return kBuiltIn; }
+
+Suppressions Suppressions::built_in() {
+  Suppressions rules;
+  SVD_CHECK(rules.add(kBuiltIn, "built-in suppressions"));
+  return rules;
+}
+
+Status Suppressions::add(std::string_view rules, const std::string& name_for_errors) {
+  std::istringstream lines{std::string(rules)};
+  std::string line;
+  for (std::uint64_t number = 1; std::getline(lines, line); ++number) {
+    auto wrong = [&](std::string what) {
+      return Error{ErrorKind::kText, name_for_errors, {}, number, std::move(what)};
+    };
+    std::istringstream words{line};
+    std::vector<std::string> word;
+    for (std::string w; words >> w;) word.push_back(w);
+    if (word.empty() || word[0].starts_with('#')) continue;
+    if (word[0] == "code" && word.size() == 3) {
+      code_rules_.push_back({word[1], word[2]});
+    } else if (word[0] == "finding" && word.size() == 4) {
+      using What = FindingRule::What;
+      if (word[2] != "function" && word[2] != "file" && word[2] != "variable")
+        return wrong("findings are suppressed by function, file or variable, not by " + word[2]);
+      What what = word[2] == "function" ? What::kFunction
+                  : word[2] == "file"   ? What::kFile
+                                        : What::kVariable;
+      finding_rules_.push_back({word[1], what, word[3]});
+    } else {
+      return wrong("expected 'code MODULE FUNCTION' or 'finding DETECTOR WHAT GLOB'");
+    }
+  }
+  return Done{};
+}
+
+bool Suppressions::code(std::string_view module, std::string_view function) const {
+  std::string path(module);
+  std::string name = file_name(module);
+  std::string full(function);
+  std::string bare = full.substr(0, full.find('('));
+  return std::any_of(code_rules_.begin(), code_rules_.end(), [&](const CodeRule& rule) {
+    return (glob_matches(rule.module, name) || glob_matches(rule.module, path)) &&
+           (glob_matches(rule.function, full) || glob_matches(rule.function, bare));
+  });
+}
+
+}  // namespace svd

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is not the user's, or what the user does not want to hear of: rules in a text, one a line.
+//
+//     # a comment
+//     code MODULE FUNCTION          accesses of this code, and of system libraries that it calls,
+//                                   are left out of the analysis
+//     finding DETECTOR WHAT GLOB    findings are not shown; WHAT is function, file or variable, and
+//                                   one access of the finding has to match
+//
+// MODULE, FUNCTION, DETECTOR and GLOB are shell patterns (*, ?, [a-z]). A module is meant by its
+// path or file name, a function with or without its parameters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "svd/trace/result.h"
+
+namespace svd {
+
+bool glob_matches(const std::string& pattern, const std::string& text);
+
+class Suppressions {
+ public:
+  // The rules that are built in: the allocator, stdio, threads, the loader.
+  static Suppressions built_in();
+  static std::string_view built_in_text();
+
+  // More rules; an Error of kind kText says which line is wrong.
+  Status add(std::string_view rules, const std::string& name_for_errors);
+
+  bool code(std::string_view module, std::string_view function) const;
+
+  struct FindingRule {
+    enum class What { kFunction, kFile, kVariable };
+    std::string detector;
+    What what = What::kFunction;
+    std::string glob;
+  };
+  const std::vector<FindingRule>& finding_rules() const { return finding_rules_; }
+
+ private:
+  struct CodeRule {
+    std::string module, function;
+  };
+  std::vector<CodeRule> code_rules_;
+  std::vector<FindingRule> finding_rules_;
+};
+
+}  // namespace svd

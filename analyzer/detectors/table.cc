@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "detectors/table.h"
+
+#include <array>
+
+#include "detectors/races.h"
+
+namespace svd {
+namespace {
+
+template <RaceDetector::Mode mode>
+std::unique_ptr<Detector> races(std::string_view name, std::size_t threads, LockSets& lock_sets) {
+  return std::make_unique<RaceDetector>(name, mode, threads, lock_sets);
+}
+
+constexpr std::array kDetectors{
+    DetectorInfo{"race-hb", "accesses that nothing ordered in this run", true,
+                 races<RaceDetector::Mode::kHappensBefore>},
+    DetectorInfo{"race-hybrid", "accesses that another run can have at once: no common lock", false,
+                 races<RaceDetector::Mode::kHybrid>},
+};
+
+}  // namespace
+
+std::span<const DetectorInfo> all_detectors() { return kDetectors; }
+
+}  // namespace svd

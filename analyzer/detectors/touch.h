@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What detectors see of a run: accesses to memory, each by one thread at one moment from one place
+// in the code, and what was released and acquired between them. Scan (scan.h) makes this of a
+// trace.
+#pragma once
+
+#include <cstdint>
+
+#include "detectors/lock_sets.h"
+#include "detectors/moments.h"
+#include "detectors/sites.h"
+#include "svd/trace/types.h"
+
+namespace svd {
+
+// Threads in the order of TraceReader::threads(), so that they index arrays.
+using ThreadIndex = Name<struct ThreadIndexTag, std::uint16_t>;
+
+// Something that one thread leaves and another one takes up: a lock, a started thread, a barrier's
+// round. Numbered from 0.
+using ChannelId = Name<struct ChannelTag, std::uint32_t>;
+
+enum class EdgeKind : std::uint8_t {
+  kLock,   // an unlock, and a later lock: says only who came first in this run
+  kOrder,  // one had to wait for the other: create, join, post, signal, barrier, …
+};
+
+enum class TouchKind : std::uint8_t {
+  kRead,
+  kWrite,
+  kFree,  // the memory was given back: as bad as a write for whoever uses it
+};
+
+struct Touch {
+  Moment moment{};
+  Addr address{};
+  std::uint64_t size = 0;
+  SiteId site{};
+  ThreadIndex thread{};
+  LockSetId locks = kNoLocks;
+  TouchKind kind = TouchKind::kRead;
+  bool atomic = false;
+
+  bool writes() const { return kind != TouchKind::kRead; }
+};
+
+// An access as a shadow cell remembers it.
+struct Mark {
+  std::uint64_t moment : 48 = 0;  // 0: none
+  std::uint64_t thread : 16 = 0;
+  std::uint32_t site = 0;
+  std::uint32_t locks : 29 = 0;
+  std::uint32_t kind : 2 = 0;
+  std::uint32_t atomic : 1 = 0;
+
+  Mark() = default;
+  explicit Mark(const Touch& access)
+      : moment(access.moment.value & ((std::uint64_t{1} << 48) - 1)),
+        thread(access.thread.value),
+        site(access.site.value),
+        locks(access.locks.value & ((std::uint32_t{1} << 29) - 1)),
+        kind(static_cast<std::uint32_t>(access.kind) & 3U),
+        atomic(access.atomic) {}
+
+  LockSetId lock_set() const { return LockSetId(locks); }
+  bool is(ThreadIndex index) const { return thread == index.value; }
+};
+static_assert(sizeof(Mark) == 16);
+
+}  // namespace svd

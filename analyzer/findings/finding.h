@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is told about one thing that went wrong, whichever detectors found it: complete in itself,
+// so that every output format is made of Findings alone. complete.h makes them of what detectors
+// found, ranking.h puts them in order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "detectors/touch.h"
+#include "svd/trace/types.h"
+
+namespace svd {
+
+// Where code stands. Of an abstract statement pc is 0 and label and text are there.
+struct CodePlace {
+  Pc pc{};
+  std::string module{};  // file name of the module
+  std::string file{};    // "" and line 0 where there is no debug information
+  std::uint32_t line = 0;
+  std::string function{};
+  std::string label{};
+  std::string text{};  // of the source line or statement
+};
+
+struct FindingAccess {
+  std::string role{};
+  ThreadId thread{};
+  std::string thread_name{};
+  Seq seq{};  // of the instruction; of what the kernel or free() did, the next one
+  CodePlace place{};
+  TouchKind kind = TouchKind::kRead;
+  bool atomic = false;
+  bool kernel = false;
+  Addr address{};
+  std::uint64_t size = 0;
+  std::optional<std::uint64_t> value{};  // read or written, where it is known
+  std::vector<std::string> locks{};      // that the thread held
+};
+
+struct Finding {
+  std::uint64_t id = 0;       // from 1, in the order of the report
+  std::string fingerprint{};  // the same in each run of the same build, and mostly in other builds
+  std::vector<std::string> detectors{};
+  std::uint64_t rank = 0;  // from 1, the best first
+  std::optional<bool> on_slice{};
+  std::uint64_t occurrences = 0;
+  std::string variable{};
+  std::string summary{};                  // one sentence without its full stop
+  std::vector<FindingAccess> accesses{};  // in the order in which they happened
+};
+
+}  // namespace svd
