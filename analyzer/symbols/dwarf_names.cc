@@ -13,6 +13,8 @@ namespace {
 constexpr int kMaxOrigins = 16;
 constexpr int kMaxDepth = 256;
 
+constexpr std::string_view kUnnamed = "(anonymous)";
+
 bool is_c(Dwarf_Die entry) {
   Dwarf_Die unit;
   if (dwarf_diecu(&entry, &unit, nullptr, nullptr) == nullptr) return false;
@@ -127,8 +129,15 @@ std::string_view DwarfNames::name_of(const Dwarf_Die& entry, int depth) {
       if (name.empty()) return names_[entry.addr];
   }
   if (const Dwarf_Die* parent = depth < kMaxDepth ? parent_of(origin) : nullptr) {
-    std::string_view outer = name_of(Dwarf_Die(*parent), depth + 1);
-    if (!outer.empty()) name = name.empty() ? outer : std::string(outer) + "::" + name;
+    Dwarf_Die scope = *parent;
+    std::string outer(name_of(scope, depth + 1));
+    // The class of a lambda has no name, and one member.
+    if (name == "operator()" && dwarf_diename(&scope) == nullptr && outer.ends_with(kUnnamed)) {
+      outer.resize(outer.size() - kUnnamed.size());
+      name = outer + "{lambda}";
+    } else if (!outer.empty()) {
+      name = name.empty() ? outer : outer + "::" + name;
+    }
   }
   return names_[entry.addr] = std::move(name);
 }

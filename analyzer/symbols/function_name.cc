@@ -111,7 +111,7 @@ NameQuery::NameQuery(std::string_view text)
     : text_(text.starts_with("::") ? text.substr(2) : text) {
   std::string plain = without_parameters(text_);
   has_parameters_ = text_.ends_with(')') && plain.size() < text_.size() && !plain.empty();
-  if (!has_parameters_) plain = text_;
+  if (!has_parameters_) text_ = plain;
   std::string bare = without_template_arguments(plain);
   has_arguments_ = bare != plain;
   last_ = bare.substr(last_part(bare));

@@ -30,13 +30,15 @@ bool in_loader_folder(std::string_view path) {
          folder.find("-linux-gnu") != std::string_view::npos;
 }
 
-bool is_system(std::string_view path) {
-  if (path == "[vdso]" || path == "linux-vdso.so.1") return true;
+Owner owner_of(std::string_view path) {
+  if (path == "[vdso]") return Owner::kSystem;
   std::string_view name = path.substr(path.rfind('/') + 1);
-  return in_loader_folder(path) ||
-         (name.find(".so") != std::string_view::npos &&
-          std::any_of(kRuntimes.begin(), kRuntimes.end(),
-                      [name](std::string_view start) { return name.starts_with(start); }));
+  bool library = name.find(".so") != std::string_view::npos;
+  // Tools of Valgrind are called so, its preloaded libraries "vgpreload_memcheck-amd64-linux.so".
+  if (!library && name.ends_with("-amd64-linux")) return Owner::kRecorder;
+  bool runtime = library && std::any_of(kRuntimes.begin(), kRuntimes.end(),
+                                        [&](const char* start) { return name.starts_with(start); });
+  return runtime || in_loader_folder(path) ? Owner::kSystem : Owner::kProgram;
 }
 
 }  // namespace
@@ -44,14 +46,14 @@ bool is_system(std::string_view path) {
 ModuleSource::ModuleSource(const Module& module, bool executable, Diagnostics& diagnostics)
     : module_(module),
       diagnostics_(diagnostics),
-      user_(executable || !is_system(module.path)),
+      owner_(executable ? Owner::kProgram : owner_of(module.path)),
       files_(open_module(module, diagnostics)) {}
 
 DebugInfo* ModuleSource::debug() {
   if (debug_read_) return debug_.get();
   debug_read_ = true;
   debug_ = DebugInfo::open(files_.dwarf(), module_.path, diagnostics_);
-  if (debug_ == nullptr && files_.file && user_) {
+  if (debug_ == nullptr && files_.file && owner_ == Owner::kProgram) {
     diagnostics_.add(
         "no-debug-information", Severity::kInfo, 1,
         fmt::format("{} has no debug information: no lines and variables of it", module_.path));
@@ -73,7 +75,7 @@ const SymbolTable& ModuleSource::functions() { return read_symbols(), functions_
 const SymbolTable& ModuleSource::data() { return read_symbols(), data_; }
 
 std::string ModuleSource::variable_at(std::uint64_t address, std::uint64_t size) {
-  DebugInfo* debug = user_ ? this->debug() : nullptr;
+  DebugInfo* debug = owner_ == Owner::kProgram ? this->debug() : nullptr;
   if (debug == nullptr) return {};
   std::uint64_t wanted = address - module_.bias;
   const std::vector<DwarfVariable>& variables = debug->variables();
@@ -93,7 +95,7 @@ std::vector<Variable> ModuleSource::find_variables(std::string_view name) {
   // "stats.hits", "table[3].head": what comes after the name is a member.
   std::size_t end = std::min(name.find_first_of(".["), name.size());
   NameQuery query(name.substr(0, end));
-  if (DebugInfo* debug = user_ ? this->debug() : nullptr) {
+  if (DebugInfo* debug = owner_ == Owner::kProgram ? this->debug() : nullptr) {
     for (const DwarfVariable& variable : debug->variables()) {
       Dwarf_Die origin = origin_of(variable.entry);
       const char* last = dwarf_diename(&origin);

@@ -18,6 +18,9 @@
 
 namespace svd {
 
+// Whose code a module is.
+enum class Owner { kProgram, kSystem, kRecorder };
+
 class ModuleSource {
  public:
   // All must outlive it.
@@ -25,7 +28,7 @@ class ModuleSource {
 
   const std::string& path() const { return module_.path; }
   std::uint64_t bias() const { return module_.bias; }
-  bool user() const { return user_; }
+  Owner owner() const { return owner_; }
 
   DebugInfo* debug();  // null: there is none
   const SymbolTable& functions();
@@ -40,7 +43,7 @@ class ModuleSource {
 
   const Module& module_;
   Diagnostics& diagnostics_;
-  bool user_;
+  Owner owner_;
   ModuleFiles files_;
   bool debug_read_ = false;
   std::unique_ptr<DebugInfo> debug_;

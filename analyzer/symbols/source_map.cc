@@ -39,16 +39,16 @@ struct SourceMap::Impl {
   Impl(const TraceReader& trace, Diagnostics& diagnostics);
 
   ModuleSource* module_of(std::uint64_t address) const;
-  std::string_view function_of(const Symbol* symbol);
+  std::string_view function_of(const Symbol& symbol);
   Place place_of(Pc pc);
 
   // Calls f(module) for the program's own modules, and for the system's when that was in vain.
   template <class F>
   auto own_first(F&& f) {
     decltype(f(*modules.front())) found;
-    for (bool user : {true, false}) {
+    for (Owner owner : {Owner::kProgram, Owner::kSystem}) {
       for (const auto& module : modules) {
-        if (module->user() != user) continue;
+        if (module->owner() != owner) continue;
         auto more = f(*module);
         found.insert(found.end(), more.begin(), more.end());
       }
@@ -75,7 +75,7 @@ SourceMap::Impl::Impl(const TraceReader& trace, Diagnostics& diagnostics) {
       mapped.push_back(
           {segment.address.value, segment.address.value + segment.size, modules.back().get()});
     std::error_code error;
-    if (!modules.back()->user()) continue;
+    if (modules.back()->owner() != Owner::kProgram) continue;
     auto time = std::filesystem::last_write_time(module.path, error);
     if (!error) built = std::max(built, time);
   }
@@ -95,10 +95,9 @@ ModuleSource* SourceMap::Impl::module_of(std::uint64_t address) const {
   return after == mapped.begin() || after[-1].end <= address ? nullptr : after[-1].module;
 }
 
-std::string_view SourceMap::Impl::function_of(const Symbol* symbol) {
-  if (symbol == nullptr) return {};
-  auto [at, is_new] = function_names.try_emplace(symbol);
-  if (is_new) at->second = without_parameters(symbol->name);
+std::string_view SourceMap::Impl::function_of(const Symbol& symbol) {
+  auto [at, is_new] = function_names.try_emplace(&symbol);
+  if (is_new) at->second = without_parameters(symbol.name);
   return at->second;
 }
 
@@ -118,10 +117,12 @@ Place SourceMap::Impl::place_of(Pc pc) {
     }
   }
   if (place.frames.empty()) place.frames.push_back({{}, line.file, line.line});
-  if (place.frames.back().function.empty()) {
+  // Inside of the system's libraries functions have other names than those that programs call.
+  bool own = module == nullptr || module->owner() == Owner::kProgram;
+  if (!own || place.frames.back().function.empty()) {
     const Symbol* symbol = module == nullptr ? nullptr : module->functions().find(pc.value);
     if (symbol == nullptr) symbol = recorded_functions.find(pc.value);
-    place.frames.back().function = function_of(symbol);
+    if (symbol != nullptr) place.frames.back().function = function_of(*symbol);
   }
   return place;
 }
@@ -140,7 +141,7 @@ const Place& SourceMap::at(Pc pc) {
 
 bool SourceMap::is_user(Pc pc) const {
   const ModuleSource* module = impl_->module_of(pc.value);
-  return module == nullptr || module->user();
+  return module == nullptr || module->owner() == Owner::kProgram;
 }
 
 std::vector<Pc> SourceMap::pcs_of_line(std::string_view file, std::uint32_t line) {
@@ -186,7 +187,7 @@ std::vector<std::uint32_t> SourceMap::lines_near(std::string_view file, std::uin
 std::vector<std::string> SourceMap::files_like(std::string_view file) {
   std::set<std::string_view> files;
   for (const auto& module : impl_->modules)
-    if (DebugInfo* debug = module->user() ? module->debug() : nullptr)
+    if (DebugInfo* debug = module->owner() == Owner::kProgram ? module->debug() : nullptr)
       debug->each_file([&](std::string_view path) { files.insert(path); });
   std::vector<std::string_view> names;
   for (std::string_view path : files) names.push_back(base_name(path));
@@ -206,7 +207,7 @@ std::vector<Pc> SourceMap::entries_of_function(std::string_view name) {
       if (query.means(query.has_parameters() ? symbol->name : without_parameters(symbol->name)))
         pcs.push_back(Pc(symbol->address));
     }
-    if (DebugInfo* debug = module.user() ? module.debug() : nullptr) {
+    if (DebugInfo* debug = module.owner() == Owner::kProgram ? module.debug() : nullptr) {
       debug->each_entry(
           query.last(),
           [&](std::string_view full, std::string_view linkage) {

@@ -13,7 +13,7 @@ std::uint64_t extent(const Symbol& symbol) { return std::max<std::uint64_t>(symb
 }  // namespace
 
 void SymbolTable::finish() {
-  std::sort(symbols_.begin(), symbols_.end(), [](const Symbol* a, const Symbol* b) {
+  std::stable_sort(symbols_.begin(), symbols_.end(), [](const Symbol* a, const Symbol* b) {
     return std::tuple(a->address, b->size) < std::tuple(b->address, a->size);
   });
   std::uint64_t reach = 0;

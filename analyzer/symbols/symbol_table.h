@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Symbols of one kind by address; of those at one address the larger first. They are not copied and
-// must outlive the table.
+// Symbols of one kind by address; of those at one address the larger first; of those that are alike
+// the one that was added last is found. They are not copied and must outlive the table.
 #pragma once
 
 #include <cstdint>
