@@ -143,6 +143,7 @@ void DebugInfo::each_line(const std::function<bool(std::string_view)>& wanted,
 
 void DebugInfo::each_entry(std::string_view last, const OnName& wanted,
                            const std::function<void(std::uint64_t)>& f) {
+  if (last.starts_with("{lambda")) last = "operator()";
   for (DwarfUnit& unit : units_) {
     for (const DwarfFunction& function : unit.functions()) {
       Dwarf_Die origin = origin_of(function.entry);

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "symbols/debug_info.h"
+#include "symbols/member_path.h"
 
 namespace svd {
 namespace {
@@ -44,17 +45,6 @@ std::optional<std::uint64_t> fixed_address(Dwarf_Die& entry) {
     return std::nullopt;
   }
   return address;
-}
-
-std::uint64_t size_of_variable(Dwarf_Die& entry) {
-  Dwarf_Attribute attribute;
-  Dwarf_Die type;
-  Dwarf_Word size = 0;
-  if (dwarf_formref_die(dwarf_attr_integrate(&entry, DW_AT_type, &attribute), &type) == nullptr ||
-      dwarf_aggregate_size(&type, &size) != 0) {
-    return 0;
-  }
-  return size;
 }
 
 }  // namespace

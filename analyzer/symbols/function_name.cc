@@ -71,19 +71,15 @@ std::string without_parameters(std::string_view name) {
       end = past_bracket(name, at);
     } else if (name[at] == '(') {
       end = past_bracket(name, at);
-      if (kept.ends_with("decltype")) {
-        at = end;  // a return type
-        continue;
-      }
       // A function that a class is local to goes on as a scope.
       std::string_view rest = name.substr(end);
       if (rest.starts_with(" const")) rest.remove_prefix(std::string_view(" const").size());
       if (!rest.starts_with("::")) break;
       at = name.size() - rest.size();
       continue;
-    } else if (name[at] == ' ') {
+    } else if (name[at] == ' ') {  // what came before was the type that it returns
+      at = kept == "decltype" ? past_bracket(name, end) : end;
       kept.clear();
-      ++at;
       continue;
     }
     kept += name.substr(at, end - at);

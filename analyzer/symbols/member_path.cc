@@ -29,16 +29,39 @@ std::optional<Dwarf_Die> type_of(Dwarf_Die entry) {
   return peeled;
 }
 
-std::uint64_t size_of(Dwarf_Die type) {
-  Dwarf_Word size = 0;
-  return dwarf_aggregate_size(&type, &size) == 0 ? size : 0;
-}
-
 std::optional<std::uint64_t> number(Dwarf_Die entry, unsigned name) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
   if (dwarf_formudata(dwarf_attr(&entry, name, &attribute), &value) != 0) return std::nullopt;
   return value;
+}
+
+// Lengths of an array by dimension; empty when one is not known.
+std::vector<std::uint64_t> dimensions_of(Dwarf_Die array) {
+  std::vector<std::uint64_t> lengths;
+  Dwarf_Die child;
+  if (dwarf_child(&array, &child) != 0) return lengths;
+  do {
+    if (dwarf_tag(&child) != DW_TAG_subrange_type) continue;
+    auto count = number(child, DW_AT_count);
+    auto last = number(child, DW_AT_upper_bound);
+    if (!count && !last) return {};
+    lengths.push_back(count ? *count : *last + 1);
+  } while (dwarf_siblingof(&child, &child) == 0);
+  return lengths;
+}
+
+// Of a type as type_of() gives it; 0: not known.
+std::uint64_t size_of(Dwarf_Die type, int depth = 0) {
+  Dwarf_Word size = 0;
+  if (dwarf_tag(&type) != DW_TAG_array_type)
+    return dwarf_aggregate_size(&type, &size) == 0 ? size : 0;
+  std::vector<std::uint64_t> lengths = dimensions_of(type);
+  std::optional<Dwarf_Die> element = type_of(type);
+  if (!element || lengths.empty() || depth > kMaxDepth) return 0;
+  size = size_of(*element, depth + 1);
+  for (std::uint64_t length : lengths) size *= length;
+  return size;
 }
 
 std::string_view name_of(Dwarf_Die entry) {
@@ -70,34 +93,20 @@ std::vector<Part> parts_of(Dwarf_Die type) {
     }
     std::optional<Dwarf_Die> member = type_of(child);
     std::uint64_t size = member ? size_of(*member) : 0;
-    if (auto bits = number(child, DW_AT_bit_size)) {
-      // Their place as DWARF 4 and later have it; the older form names the whole storage unit.
-      if (auto first = number(child, DW_AT_data_bit_offset)) {
-        parts.push_back({child, *first / 8, (*first % 8 + *bits + 7) / 8});
-        continue;
-      }
-    }
     auto offset = number(child, DW_AT_data_member_location);
+    if (auto bits = number(child, DW_AT_bit_size)) {
+      auto first = number(child, DW_AT_data_bit_offset);
+      // Up to DWARF 4 counted within a storage unit, from its most significant bit.
+      if (auto from_top = number(child, DW_AT_bit_offset); !first && from_top && offset)
+        first = (*offset + number(child, DW_AT_byte_size).value_or(size)) * 8 - *from_top - *bits;
+      if (first) parts.push_back({child, *first / 8, (*first % 8 + *bits + 7) / 8});
+      continue;
+    }
     if (!offset && tag == DW_TAG_inheritance) continue;  // a virtual base: its place varies
     if (!offset && !is_union && dwarf_hasattr(&child, DW_AT_data_member_location)) continue;
     if (size > 0) parts.push_back({child, offset.value_or(0), size});
   } while (dwarf_siblingof(&child, &child) == 0);
   return parts;
-}
-
-// Lengths of an array by dimension; empty when one is not known.
-std::vector<std::uint64_t> dimensions_of(Dwarf_Die array) {
-  std::vector<std::uint64_t> lengths;
-  Dwarf_Die child;
-  if (dwarf_child(&array, &child) != 0) return lengths;
-  do {
-    if (dwarf_tag(&child) != DW_TAG_subrange_type) continue;
-    auto count = number(child, DW_AT_count);
-    auto last = number(child, DW_AT_upper_bound);
-    if (!count && !last) return {};
-    lengths.push_back(count ? *count : *last + 1);
-  } while (dwarf_siblingof(&child, &child) == 0);
-  return lengths;
 }
 
 // The member that is meant: the only one that is touched; in a union, where all are, the first that
@@ -122,6 +131,11 @@ bool is_of_library(std::string_view name) { return name.starts_with("_M_"); }
 bool is_reserved(std::string_view name) { return name.starts_with("__"); }
 
 }  // namespace
+
+std::uint64_t size_of_variable(Dwarf_Die variable) {
+  std::optional<Dwarf_Die> type = type_of(variable);
+  return type ? size_of(*type) : 0;
+}
 
 std::string member_path(Dwarf_Die variable, std::uint64_t offset, std::uint64_t size) {
   std::string path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which part of a variable some of its bytes are, by its DWARF type.
+// How large a variable is and which part of it some of its bytes are, by its DWARF type.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -11,6 +11,8 @@
 #include <string_view>
 
 namespace svd {
+
+std::uint64_t size_of_variable(Dwarf_Die variable);  // 0: not known
 
 // ".hits", "[3].head", "" for the whole or where no single member is meant, as in a copy of all.
 // Members that only the implementation of the C++ library knows are left out ("hits" of an atomic,

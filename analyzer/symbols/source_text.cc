@@ -19,8 +19,8 @@ constexpr std::uintmax_t kMaxBytes = 64 << 20;
 bool means_file(std::string_view wanted, std::string_view path) {
   while (wanted.starts_with("./")) wanted.remove_prefix(2);
   if (wanted.empty() || !path.ends_with(wanted)) return false;
-  return path.size() == wanted.size() || wanted.front() == '/' ||
-         path[path.size() - wanted.size() - 1] == '/';
+  return path.size() == wanted.size() ||
+         (wanted.front() != '/' && path[path.size() - wanted.size() - 1] == '/');
 }
 
 const SourceText::Text& SourceText::text_of(std::string_view file) {
