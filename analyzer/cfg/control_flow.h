@@ -22,6 +22,9 @@ namespace svd {
 inline constexpr Pc kNoPostDominator{std::numeric_limits<std::uint64_t>::max()};
 inline constexpr std::uint32_t kNoFunction = std::numeric_limits<std::uint32_t>::max();
 
+class Discovery;
+class FlowGraphs;
+
 class ControlFlow {
  public:
   // Reads the code of the trace's modules from their files where the build-ids agree (elsewhere
@@ -65,6 +68,10 @@ class ControlFlow {
     bool branch = false;
     bool joins = false;
   };
+
+  void add_function(const Discovery& discovery, const FlowGraphs& graphs, std::uint32_t function,
+                    Diagnostics& diagnostics);
+  void finish();
 
   std::vector<Function> functions_;
   std::vector<Piece> pieces_;      // the functions' ranges, ascending

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Immediate post-dominators of a control flow graph.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace svd {
+
+// Vertices 0 to size() - 1, and the exit behind them, which has no successors.
+struct Graph {
+  std::vector<std::uint32_t> first{0};  // vertex v's are successors[first[v]] to [first[v + 1]]
+  std::vector<std::uint32_t> successors{};
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(first.size() - 1); }
+  std::uint32_t exit() const { return size(); }
+  std::span<const std::uint32_t> of(std::uint32_t vertex) const {
+    return std::span(successors).subspan(first[vertex], first[vertex + 1] - first[vertex]);
+  }
+  // Ends the list of the vertex whose successors were appended last.
+  void close() { first.push_back(static_cast<std::uint32_t>(successors.size())); }
+};
+
+// Gives every set of vertices that is never left one edge to the exit: from the vertex where a
+// depth-first search that begins at vertex 0 gets into it, the head of an endless loop.
+void tie_endless(Graph& graph);
+
+// For each vertex the first one, or the exit, that is on all ways from it to the exit, itself
+// excluded. The exit must be reachable from everywhere.
+std::vector<std::uint32_t> post_dominators(const Graph& graph);
+
+}  // namespace svd
