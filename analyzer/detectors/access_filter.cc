@@ -2,6 +2,10 @@
 
 #include "detectors/access_filter.h"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
+
 namespace svd {
 namespace {
 
@@ -16,6 +20,18 @@ bool ends_with_return(const Block& block) {
   return (length <= 3) && (opcode == 0xc3 || opcode == 0xc2);
 }
 
+// jmp *offset(%rip), or what pushes the number of a function and goes to the loader.
+bool is_linkage(const Block& block) {
+  if (block.instructions.empty() || block.instructions.size() > 3) return false;
+  std::span<const std::uint8_t> code = block.code;
+  constexpr std::uint8_t kEndbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  if (code.size() > 4 && std::equal(std::begin(kEndbr), std::end(kEndbr), code.begin()))
+    code = code.subspan(4);
+  if (code.size() > 2 && code[0] == 0xf2) code = code.subspan(1);
+  if (code.size() < 2) return false;
+  return (code[0] == 0xff && (code[1] == 0x25 || code[1] == 0x35)) || code[0] == 0x68;
+}
+
 }  // namespace
 
 void AccessFilter::classify(BlockId id, Code& code) {
@@ -26,6 +42,7 @@ void AccessFilter::classify(BlockId id, Code& code) {
   CodeName name = names_.code(block.instructions.front().pc);
   code.named = !name.function.empty();
   code.returns = ends_with_return(block);
+  code.stub = is_linkage(block);
   code.counts = !rules_.code(name.module, name.function);
   auto next = static_cast<std::uint16_t>(modules_.size());
   code.module = modules_.emplace(name.module, next).first->second;
@@ -33,6 +50,7 @@ void AccessFilter::classify(BlockId id, Code& code) {
     code.kind = Kind::kTransparent;
   } else if (name.system) {
     code.kind = Kind::kSystem;
+    code.overreads = !code.named || rules_.overread(name.module, name.function);
   }
 }
 

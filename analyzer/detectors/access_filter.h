@@ -21,6 +21,14 @@
 
 namespace svd {
 
+// How the accesses of an execution count.
+enum class Counts : std::uint8_t {
+  kNot,
+  kUser,        // they are the user's
+  kSystem,      // a system library makes them for the user
+  kSystemWide,  // … and reads wide words beyond what it was given: only narrow reads count
+};
+
 class AccessFilter {
  public:
   // All must outlive it.
@@ -33,20 +41,26 @@ class AccessFilter {
         threads_(threads) {}
 
   // To be asked of every execution of a thread, in order.
-  bool keeps(ThreadIndex thread, const Exec& exec) {
+  Counts counts(ThreadIndex thread, const Exec& exec) {
     const Code& code = code_of(exec.shape->id);
     Thread& state = threads_[thread.value];
     if (code.kind == Kind::kUser) {
       state.depth = 0;
       state.user_counts = code.counts;
       state.user_returned = code.returns;
-      return state.keeps = code.counts;
+      state.last = code.counts ? Counts::kUser : Counts::kNot;
+    } else if (code.kind == Kind::kTransparent || !in_system(state, code) || !code.counts) {
+      state.last = Counts::kNot;
+    } else {
+      state.last = code.overreads ? Counts::kSystemWide : Counts::kSystem;
     }
-    if (code.kind == Kind::kTransparent) return state.keeps = false;
-    return state.keeps = in_system(state, code) && code.counts;
+    return state.last;
   }
   // The answer to the thread's last question.
-  bool keeps(ThreadIndex thread) const { return threads_[thread.value].keeps; }
+  Counts counts(ThreadIndex thread) const { return threads_[thread.value].last; }
+
+  // Whether the block only passes a call on to another module.
+  bool is_stub(BlockId id) const { return code_[id.value].stub; }
 
  private:
   enum class Kind : std::uint8_t {
@@ -57,9 +71,11 @@ class AccessFilter {
   };
   struct Code {  // of a block
     Kind kind = Kind::kUnknown;
-    bool counts = false;   // no rule leaves it out
-    bool named = false;    // its function has a name
-    bool returns = false;  // it ends with a return
+    bool counts = false;     // no rule leaves it out
+    bool overreads = false;  // a rule says so
+    bool named = false;      // its function has a name
+    bool returns = false;    // it ends with a return
+    bool stub = false;       // it is part of a procedure linkage table
     std::uint16_t module = 0;
   };
   // A system library that was entered, from user code or from another one.
@@ -72,7 +88,7 @@ class AccessFilter {
     Entry entries[2];
     bool user_counts = true;
     bool user_returned = true;
-    bool keeps = false;
+    Counts last = Counts::kNot;
   };
 
   const Code& code_of(BlockId id) {

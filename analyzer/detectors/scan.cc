@@ -5,6 +5,11 @@
 #include <variant>
 
 namespace svd {
+namespace {
+
+constexpr std::uint64_t kWord = 8;  // reads of more are vector instructions
+
+}  // namespace
 
 // Counts the events of a chunk, which is what sets moments apart from seqs.
 class Scan::Visitor {
@@ -28,8 +33,7 @@ Scan::Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names
       sites_(trace),
       sync_(trace, lock_sets),
       filter_(trace, rules, names, sync_.threads()),
-      last_site_(sync_.threads()),
-      last_user_site_(sync_.threads()) {}
+      user_site_(sync_.threads()) {}
 
 void Scan::chunk(std::size_t index, const Chunk& chunk) {
   chunk.walk(Visitor(*this, moments_.first(index), chunk.first_seq));
@@ -40,19 +44,21 @@ void Scan::exec(const Exec& exec, Moment first) {
     running_id_ = exec.thread;
     running_ = sync_.index(exec.thread);
   }
-  const Part& part = exec.shape->part;
-  SiteId last = sites_.of(exec.shape->id, part.end - 1U);
-  last_site_[running_.value] = last;
-  if (!filter_.keeps(running_, exec)) return;
-  last_user_site_[running_.value] = last;
+  Counts counts = filter_.counts(running_, exec);
+  if (counts == Counts::kNot) return;
+  bool user = counts == Counts::kUser;
+  SiteId& user_site = user_site_[running_.value];
+  if (user && !filter_.is_stub(exec.shape->id))
+    user_site = sites_.of(exec.shape->id, exec.shape->part.end - 1U);
   Touch access;
   access.thread = running_;
   access.locks = sync_.held(running_);
   exec.accesses([&](const MemoryAccess& memory) {
+    if (counts == Counts::kSystemWide && !memory.slot->write && memory.size > kWord) return;
     access.moment = first + (memory.seq - exec.seq);
     access.address = memory.address;
     access.size = memory.size;
-    access.site = sites_.of(exec.shape->id, memory.slot->instruction);
+    access.site = user ? sites_.of(exec.shape->id, memory.slot->instruction) : user_site;
     access.kind = memory.slot->write ? TouchKind::kWrite : TouchKind::kRead;
     access.atomic = memory.slot->atomic;
     if (access.atomic && !memory.slot->write) sync_.atomic_read(running_, memory.address, *this);
@@ -76,19 +82,18 @@ void Scan::memory(const Event& event, Moment now) {
   access.moment = now;
   access.thread = sync_.index(event.thread);
   access.locks = sync_.held(access.thread);
+  access.site = user_site_[access.thread.value];
   if (auto born = lifetimes_.born(event); born && born->size > 0) {
     for (Detector* detector : detectors_) detector->fresh(born->address, born->size);
   } else if (auto freed = lifetimes_.given_back(event); freed && freed->size > 0) {
     access.address = freed->address;
     access.size = freed->size;
-    access.site = last_user_site_[access.thread.value];
     access.kind = TouchKind::kFree;
     give(access);
   } else if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
-    if (!filter_.keeps(access.thread) || kernel->size == 0) return;
+    if (filter_.counts(access.thread) == Counts::kNot) return;
     access.address = kernel->address;
     access.size = kernel->size;
-    access.site = last_site_[access.thread.value];
     access.kind = kernel->access == Access::kWrite ? TouchKind::kWrite : TouchKind::kRead;
     give(access);
   }

@@ -49,8 +49,7 @@ class Scan : private OrderListener {
   AccessFilter filter_;
   Lifetimes lifetimes_;
   std::vector<Detector*> detectors_;
-  std::vector<SiteId> last_site_;       // of each thread
-  std::vector<SiteId> last_user_site_;  // … in code that counts
+  std::vector<SiteId> user_site_;  // of each thread: its last instruction in code of the user
   std::uint64_t accesses_ = 0;
   ThreadId running_id_{};  // the thread of the last execution, and its index
   ThreadIndex running_{};

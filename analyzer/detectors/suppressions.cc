@@ -79,7 +79,14 @@ code libc.so* *rand*
 code libc.so* strerror*
 code libc.so* *getenv*
 code libc.so* *dl_*
-# C++ streams and locales.
+# Vector instructions read whole words of 16 bytes and more, whatever stands behind the string.
+overread libc.so* *str*
+overread libc.so* *wcs*
+overread libc.so* *memchr*
+overread libc.so* *memrchr*
+# C++ streams and locales, and the allocator behind new.
+code libstdc++* operator?new*
+code libstdc++* operator?delete*
 code libstdc++* std::*stream*
 code libstdc++* std::*streambuf*
 code libstdc++* std::*filebuf*
@@ -121,6 +128,8 @@ Status Suppressions::add(std::string_view rules, const std::string& name_for_err
     if (word.empty() || word[0].starts_with('#')) continue;
     if (word[0] == "code" && word.size() == 3) {
       code_rules_.push_back({word[1], word[2]});
+    } else if (word[0] == "overread" && word.size() == 3) {
+      overread_rules_.push_back({word[1], word[2]});
     } else if (word[0] == "finding" && word.size() == 4) {
       using What = FindingRule::What;
       if (word[2] != "function" && word[2] != "file" && word[2] != "variable")
@@ -130,18 +139,21 @@ Status Suppressions::add(std::string_view rules, const std::string& name_for_err
                                         : What::kVariable;
       finding_rules_.push_back({word[1], what, word[3]});
     } else {
-      return wrong("expected 'code MODULE FUNCTION' or 'finding DETECTOR WHAT GLOB'");
+      return wrong(
+          "expected 'code MODULE FUNCTION', 'overread MODULE FUNCTION' or 'finding DETECTOR WHAT "
+          "GLOB'");
     }
   }
   return Done{};
 }
 
-bool Suppressions::code(std::string_view module, std::string_view function) const {
+bool Suppressions::any(const std::vector<CodeRule>& rules, std::string_view module,
+                       std::string_view function) {
   std::string path(module);
   std::string name = file_name(module);
   std::string full(function);
   std::string bare = full.substr(0, full.find('('));
-  return std::any_of(code_rules_.begin(), code_rules_.end(), [&](const CodeRule& rule) {
+  return std::any_of(rules.begin(), rules.end(), [&](const CodeRule& rule) {
     return (glob_matches(rule.module, name) || glob_matches(rule.module, path)) &&
            (glob_matches(rule.function, full) || glob_matches(rule.function, bare));
   });

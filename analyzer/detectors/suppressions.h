@@ -5,6 +5,9 @@
 //     # a comment
 //     code MODULE FUNCTION          accesses of this code, and of system libraries that it calls,
 //                                   are left out of the analysis
+//     overread MODULE FUNCTION      reads of more than 8 bytes by this code may go past what it
+//     looks
+//                                   at, and are left out
 //     finding DETECTOR WHAT GLOB    findings are not shown; WHAT is function, file or variable, and
 //                                   one access of the finding has to match
 //
@@ -32,7 +35,12 @@ class Suppressions {
   // More rules; an Error of kind kText says which line is wrong.
   Status add(std::string_view rules, const std::string& name_for_errors);
 
-  bool code(std::string_view module, std::string_view function) const;
+  bool code(std::string_view module, std::string_view function) const {
+    return any(code_rules_, module, function);
+  }
+  bool overread(std::string_view module, std::string_view function) const {
+    return any(overread_rules_, module, function);
+  }
 
   struct FindingRule {
     enum class What { kFunction, kFile, kVariable };
@@ -46,7 +54,10 @@ class Suppressions {
   struct CodeRule {
     std::string module, function;
   };
-  std::vector<CodeRule> code_rules_;
+  static bool any(const std::vector<CodeRule>& rules, std::string_view module,
+                  std::string_view function);
+
+  std::vector<CodeRule> code_rules_, overread_rules_;
   std::vector<FindingRule> finding_rules_;
 };
 

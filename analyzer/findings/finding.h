@@ -18,8 +18,9 @@ namespace svd {
 // Where code stands. Of an abstract statement pc is 0 and label and text are there.
 struct CodePlace {
   Pc pc{};
-  std::string module{};  // file name of the module
-  std::string file{};    // "" and line 0 where there is no debug information
+  std::string module{};      // file name of the module
+  std::uint64_t offset = 0;  // of the instruction in the module
+  std::string file{};        // "" and line 0 where there is no debug information
   std::uint32_t line = 0;
   std::string function{};
   std::string label{};

@@ -4,32 +4,32 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "detectors/code_names.h"
 #include "findings/finding.h"
 #include "svd/trace/reader.h"
+#include "symbols/source_map.h"
 
 namespace svd {
 
 class Places : public CodeNames {
  public:
-  Places(const TraceReader& trace, Diagnostics& diagnostics);
+  // Both must outlive it.
+  Places(const TraceReader& trace, Diagnostics& diagnostics)
+      : trace_(trace), map_(trace, diagnostics) {}
 
   CodeName code(Pc pc) override;
+  // In the innermost function that is not from a header of the system.
   CodePlace place(Pc pc);
   CodePlace place(StatementId statement);
   // "buf->outcnt", "table+8", "" where nothing is known.
-  std::string variable(Addr address, std::uint64_t size);
+  std::string variable(Addr address, std::uint64_t size) { return map_.variable_at(address, size); }
   // The same, or the address.
   std::string lock(Addr address);
 
  private:
-  const Symbol* find(const std::vector<const Symbol*>& table, std::uint64_t address) const;
-
   const TraceReader& trace_;
-  std::vector<Symbol> loaded_;
-  std::vector<const Symbol*> functions_, data_;
+  SourceMap map_;
 };
 
 }  // namespace svd

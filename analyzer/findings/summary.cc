@@ -68,7 +68,7 @@ std::string fingerprint(const Finding& finding) {
     mix(access.place.module);
     mix(access.place.function);
     mix(access.place.label);
-    mix(access.place.text.empty() ? fmt::format("{}", access.place.line) : access.place.text);
+    mix(access.place.text.empty() ? fmt::format("{:x}", access.place.offset) : access.place.text);
     mix(access.kind == TouchKind::kRead ? "r" : "w");
   }
   return fmt::format("{:016x}", hash);
