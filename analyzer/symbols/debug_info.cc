@@ -52,17 +52,15 @@ void DebugInfo::say_when_lost(DwarfUnit& unit) {
   }
 }
 
-std::string_view DebugInfo::path_of(const char* file) {
+std::string_view DebugInfo::path_of(const char* file, Dwarf_Die& unit) {
   if (file == nullptr) return {};
   auto [at, is_new] = paths_.try_emplace(file);
-  if (is_new) at->second = std::filesystem::path(file).lexically_normal();
-  return at->second;
-}
-
-SourceLine DebugInfo::place_of(Dwarf_Line* line) {
-  int number = 0;
-  if (line == nullptr || dwarf_lineno(line, &number) != 0 || number == 0) return {};
-  return {path_of(dwarf_linesrc(line, nullptr, nullptr)), static_cast<std::uint32_t>(number)};
+  if (!is_new) return at->second;
+  std::filesystem::path path(file);
+  Dwarf_Attribute attribute;
+  const char* folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+  if (path.is_relative() && folder != nullptr && *folder == '/') path = folder / path;
+  return at->second = path.lexically_normal();
 }
 
 SourceLine DebugInfo::call_of(const Dwarf_Die& inlined) {
@@ -79,12 +77,17 @@ SourceLine DebugInfo::call_of(const Dwarf_Die& inlined) {
       dwarf_getsrcfiles(&unit, &files, &count) != 0 || file >= count) {
     return {};
   }
-  return {path_of(dwarf_filesrc(files, file, nullptr, nullptr)), static_cast<std::uint32_t>(line)};
+  return {path_of(dwarf_filesrc(files, file, nullptr, nullptr), unit),
+          static_cast<std::uint32_t>(line)};
 }
 
 SourceLine DebugInfo::line_at(std::uint64_t address) {
   DwarfUnit* unit = unit_at(address);
-  return unit == nullptr ? SourceLine{} : place_of(dwarf_getsrc_die(&unit->entry(), address));
+  Dwarf_Line* line = unit == nullptr ? nullptr : dwarf_getsrc_die(&unit->entry(), address);
+  int number = 0;
+  if (line == nullptr || dwarf_lineno(line, &number) != 0 || number == 0) return {};
+  return {path_of(dwarf_linesrc(line, nullptr, nullptr), unit->entry()),
+          static_cast<std::uint32_t>(number)};
 }
 
 void DebugInfo::frames_at(std::uint64_t address, const OnFrame& f) {
@@ -107,7 +110,8 @@ void DebugInfo::each_file(const std::function<void(std::string_view)>& f) {
     std::size_t count = 0;
     if (dwarf_getsrcfiles(&unit.entry(), &files, &count) != 0) continue;
     for (std::size_t i = 0; i < count; ++i)
-      if (const char* file = dwarf_filesrc(files, i, nullptr, nullptr)) f(path_of(file));
+      if (const char* file = dwarf_filesrc(files, i, nullptr, nullptr))
+        f(path_of(file, unit.entry()));
   }
 }
 
@@ -125,7 +129,7 @@ void DebugInfo::each_line(const std::function<bool(std::string_view)>& wanted,
       if (file == nullptr || dwarf_lineendsequence(line, &sequence_ends) != 0 || sequence_ends)
         continue;
       auto [verdict, is_new] = verdicts.try_emplace(file);
-      if (is_new) verdict->second = wanted(path_of(file));
+      if (is_new) verdict->second = wanted(path_of(file, unit.entry()));
       Dwarf_Addr address = 0;
       Dwarf_Addr end = 0;
       int number = 0;

@@ -144,8 +144,8 @@ class DebugInfo {
   DebugInfo(Dwarf* dwarf, const ElfFile& file, const std::string& path, Diagnostics& diagnostics);
   DwarfUnit* unit_at(std::uint64_t address);
   void say_when_lost(DwarfUnit& unit);
-  std::string_view path_of(const char* file);
-  SourceLine place_of(Dwarf_Line* line);
+  // Names in a unit's tables can be relative to the folder in which it was compiled.
+  std::string_view path_of(const char* file, Dwarf_Die& unit);
   SourceLine call_of(const Dwarf_Die& inlined);
 
   Dwarf* dwarf_;

@@ -74,21 +74,25 @@ struct Part {
   Dwarf_Die entry;
   std::uint64_t offset;
   std::uint64_t size;
+  bool base;
+  bool bits;
 
   bool overlaps(std::uint64_t at, std::uint64_t bytes) const {
     return offset < at + bytes && at < offset + size;
   }
 };
 
-std::vector<Part> parts_of(Dwarf_Die type) {
+// In the order of the source. Bases without members take no room, though they have a size.
+std::vector<Part> parts_of(Dwarf_Die type, int depth = 0) {
   std::vector<Part> parts;
   bool is_union = dwarf_tag(&type) == DW_TAG_union_type;
   Dwarf_Die child;
-  if (dwarf_child(&type, &child) != 0) return parts;
+  if (depth > kMaxDepth || dwarf_child(&type, &child) != 0) return parts;
   do {
     int tag = dwarf_tag(&child);
-    if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-        dwarf_hasattr(&child, DW_AT_declaration) || dwarf_hasattr(&child, DW_AT_external)) {
+    bool base = tag == DW_TAG_inheritance;
+    if ((tag != DW_TAG_member && !base) || dwarf_hasattr(&child, DW_AT_declaration) ||
+        dwarf_hasattr(&child, DW_AT_external)) {
       continue;  // static members are variables of their own
     }
     std::optional<Dwarf_Die> member = type_of(child);
@@ -99,30 +103,33 @@ std::vector<Part> parts_of(Dwarf_Die type) {
       // Up to DWARF 4 counted within a storage unit, from its most significant bit.
       if (auto from_top = number(child, DW_AT_bit_offset); !first && from_top && offset)
         first = (*offset + number(child, DW_AT_byte_size).value_or(size)) * 8 - *from_top - *bits;
-      if (first) parts.push_back({child, *first / 8, (*first % 8 + *bits + 7) / 8});
+      if (first) parts.push_back({child, *first / 8, (*first % 8 + *bits + 7) / 8, false, true});
       continue;
     }
-    if (!offset && tag == DW_TAG_inheritance) continue;  // a virtual base: its place varies
-    if (!offset && !is_union && dwarf_hasattr(&child, DW_AT_data_member_location)) continue;
-    if (size > 0) parts.push_back({child, offset.value_or(0), size});
+    if (is_union) offset = 0;
+    if (!offset || size == 0) continue;  // the place of a virtual base varies
+    if (base && parts_of(*member, depth + 1).empty()) continue;
+    parts.push_back({child, *offset, size, base, false});
   } while (dwarf_siblingof(&child, &child) == 0);
   return parts;
 }
 
-// The member that is meant: the only one that is touched; in a union, where all are, the first that
-// has just this size, else the first that is large enough.
+// The member that is meant, when it is just one. In a union, where all are touched, it is the first
+// that has just this size, else the first that is large enough; else, where the end of a base class
+// is used for the next member, the later one.
 const Part* choose(const std::vector<Part>& parts, bool is_union, std::uint64_t offset,
                    std::uint64_t size) {
   const Part* chosen = nullptr;
   for (const Part& part : parts) {
     if (!part.overlaps(offset, size)) continue;
-    if (!is_union) {
-      if (chosen != nullptr) return nullptr;
-      chosen = &part;
-    } else if (offset + size <= part.offset + part.size) {
+    if (is_union) {
+      if (offset + size > part.offset + part.size) continue;
       if (part.size == size) return &part;
       if (chosen == nullptr) chosen = &part;
+      continue;
     }
+    if (chosen != nullptr && (part.offset > offset || (part.bits && chosen->bits))) return nullptr;
+    chosen = &part;
   }
   return chosen;
 }
@@ -163,10 +170,8 @@ std::string member_path(Dwarf_Die variable, std::uint64_t offset, std::uint64_t 
     const Part* part = choose(parts, tag == DW_TAG_union_type, offset, size);
     if (part == nullptr) break;
     std::string_view name = name_of(part->entry);
-    if (dwarf_tag(const_cast<Dwarf_Die*>(&part->entry)) == DW_TAG_member) {
-      if (is_reserved(name)) break;
-      if (!name.empty() && !is_of_library(name)) path += fmt::format(".{}", name);
-    }
+    if (!part->base && is_reserved(name)) break;
+    if (!part->base && !name.empty() && !is_of_library(name)) path += fmt::format(".{}", name);
     offset -= std::min(offset, part->offset);
     type = type_of(part->entry);
   }
@@ -180,9 +185,7 @@ std::optional<Part> find_part(Dwarf_Die type, std::string_view name, int depth) 
   if (depth > kMaxDepth) return std::nullopt;
   for (const Part& part : parts_of(type)) {
     std::string_view own = name_of(part.entry);
-    bool transparent = own.empty() || is_of_library(own) ||
-                       dwarf_tag(const_cast<Dwarf_Die*>(&part.entry)) == DW_TAG_inheritance;
-    if (!transparent) {
+    if (!part.base && !own.empty() && !is_of_library(own)) {
       if (own == name) return part;
       continue;
     }

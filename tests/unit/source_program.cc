@@ -20,11 +20,13 @@ struct Entry {
   } range;
 };
 
+struct Empty {};
+
 struct Base {
   int of_base;
 };
 
-struct Stats : Base {
+struct Stats : Base, Empty {
   std::atomic<int> hits;
   std::mutex mutex;
   union {
