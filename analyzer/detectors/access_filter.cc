@@ -44,6 +44,7 @@ void AccessFilter::classify(BlockId id, Code& code) {
   code.returns = ends_with_return(block);
   code.stub = is_linkage(block);
   code.counts = !rules_.code(name.module, name.function);
+  if (code.counts) find_atomics(id, name.module, code);
   auto next = static_cast<std::uint16_t>(modules_.size());
   code.module = modules_.emplace(name.module, next).first->second;
   if (rules_.code(name.module, "")) {
@@ -51,6 +52,21 @@ void AccessFilter::classify(BlockId id, Code& code) {
   } else if (name.system) {
     code.kind = Kind::kSystem;
     code.overreads = !code.named || rules_.overread(name.module, name.function);
+  }
+}
+
+void AccessFilter::find_atomics(BlockId id, const std::string& module, Code& code) {
+  const Block& block = trace_.blocks()[id.value];
+  for (const Slot& slot : block.slots) {
+    for (std::string_view function : names_.functions(block.instructions[slot.instruction].pc)) {
+      auto [known, added] = atomic_functions_.try_emplace({module, std::string(function)});
+      if (added) known->second = rules_.atomic(module, function);
+      if (!known->second) continue;
+      code.atomics = true;
+      std::vector<bool>& atomics = atomics_[id];
+      atomics.resize(block.instructions.size());
+      atomics[slot.instruction] = true;
+    }
   }
 }
 

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "detectors/code_names.h"
@@ -59,6 +61,10 @@ class AccessFilter {
   // The answer to the thread's last question.
   Counts counts(ThreadIndex thread) const { return threads_[thread.value].last; }
 
+  // Whether a rule says that what the block's instruction accesses is atomic.
+  bool is_atomic(BlockId id, std::size_t instruction) const {
+    return code_[id.value].atomics && atomics_.at(id)[instruction];
+  }
   // Whether the block only passes a call on to another module.
   bool is_stub(BlockId id) const { return code_[id.value].stub; }
 
@@ -75,6 +81,7 @@ class AccessFilter {
     bool overreads = false;  // a rule says so
     bool named = false;      // its function has a name
     bool returns = false;    // it ends with a return
+    bool atomics = false;    // it has instructions that a rule calls atomic
     bool stub = false;       // it is part of a procedure linkage table
     std::uint16_t module = 0;
   };
@@ -97,12 +104,15 @@ class AccessFilter {
     return code;
   }
   void classify(BlockId id, Code& code);
+  void find_atomics(BlockId id, const std::string& module, Code& code);
   static bool in_system(Thread& state, const Code& code);
 
   const TraceReader& trace_;
   const Suppressions& rules_;
   CodeNames& names_;
   std::vector<Code> code_;
+  std::unordered_map<BlockId, std::vector<bool>> atomics_;  // by instruction
+  std::map<std::pair<std::string, std::string>, bool> atomic_functions_;
   std::map<std::string, std::uint16_t> modules_;
   std::vector<Thread> threads_;
 };

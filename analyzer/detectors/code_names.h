@@ -5,6 +5,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "svd/trace/types.h"
 
@@ -20,6 +22,8 @@ class CodeNames {
  public:
   virtual ~CodeNames() = default;
   virtual CodeName code(Pc pc) = 0;
+  // The functions that the instruction is in, inlined ones included; views live as long as this.
+  virtual std::vector<std::string_view> functions(Pc pc) = 0;
 };
 
 }  // namespace svd

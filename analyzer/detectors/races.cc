@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definition. Two accesses of different threads to a byte race when one of them writes (or frees),
-// not both are atomic, and neither happens before the other: no path of program order and of
+// they are not atomic, and neither happens before the other: no path of program order and of
 // releases that were acquired leads from one to the other (Lamport; SVD §6.2 for this use).
 //
 //     thread 1             thread 2
@@ -15,6 +15,9 @@
 // another run can have the other way round, and asks instead that no common lock excludes the two
 // (O'Callahan and Choi, 2003): it also finds races that did not show in this run, but takes a
 // hand-over through a locked container for one.
+//
+// Where a read and a write meet, one atomic instruction makes both count as atomic: an atomic load
+// is compiled to a plain one.
 //
 // Algorithm. A cell remembers those accesses that a later access could race with, though not with a
 // newer one: an access replaces an earlier one of its kind that is before it (and that needs as
@@ -43,7 +46,9 @@ void RaceDetector::release(ThreadIndex thread, ChannelId channel, EdgeKind kind,
 
 bool RaceDetector::races(const Mark& earlier, const Touch& now) const {
   if (clocks_.before(earlier, now.thread)) return false;
-  if (earlier.atomic && now.atomic) return false;
+  bool reads = earlier.kind == static_cast<unsigned>(TouchKind::kRead) || !now.writes();
+  bool atomic = reads ? earlier.atomic || now.atomic : earlier.atomic && now.atomic;
+  if (atomic && now.kind != TouchKind::kFree) return false;
   return mode_ == Mode::kHappensBefore || lock_sets_.disjoint(earlier.lock_set(), now.locks);
 }
 

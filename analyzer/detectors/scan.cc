@@ -60,8 +60,9 @@ void Scan::exec(const Exec& exec, Moment first) {
     access.size = memory.size;
     access.site = user ? sites_.of(exec.shape->id, memory.slot->instruction) : user_site;
     access.kind = memory.slot->write ? TouchKind::kWrite : TouchKind::kRead;
-    access.atomic = memory.slot->atomic;
-    if (access.atomic && !memory.slot->write) sync_.atomic_read(running_, memory.address, *this);
+    access.atomic = memory.slot->atomic ||
+                    filter_.is_atomic(exec.shape->id, memory.slot->instruction);
+    if (!memory.slot->write) sync_.read(running_, memory.address, *this);
     give(access);
     if (access.atomic && memory.slot->write)
       sync_.atomic_write(running_, memory.address, access.moment + 1, *this);

@@ -84,6 +84,12 @@ overread libc.so* *str*
 overread libc.so* *wcs*
 overread libc.so* *memchr*
 overread libc.so* *memrchr*
+# Atomic types of C++, whose loads and most stores are plain instructions, and what guards the
+# initialization of static variables.
+atomic * std::atomic*
+atomic * std::__atomic*
+atomic * __gnu_cxx::__atomic*
+atomic libstdc++* __cxa_guard_*
 # C++ streams and locales, and the allocator behind new.
 code libstdc++* operator?new*
 code libstdc++* operator?delete*
@@ -115,6 +121,12 @@ Suppressions Suppressions::built_in() {
   return rules;
 }
 
+std::vector<Suppressions::CodeRule>* Suppressions::rules_called(std::string_view name) {
+  if (name == "code") return &code_rules_;
+  if (name == "overread") return &overread_rules_;
+  return name == "atomic" ? &atomic_rules_ : nullptr;
+}
+
 Status Suppressions::add(std::string_view rules, const std::string& name_for_errors) {
   std::istringstream lines{std::string(rules)};
   std::string line;
@@ -126,10 +138,8 @@ Status Suppressions::add(std::string_view rules, const std::string& name_for_err
     std::vector<std::string> word;
     for (std::string w; words >> w;) word.push_back(w);
     if (word.empty() || word[0].starts_with('#')) continue;
-    if (word[0] == "code" && word.size() == 3) {
-      code_rules_.push_back({word[1], word[2]});
-    } else if (word[0] == "overread" && word.size() == 3) {
-      overread_rules_.push_back({word[1], word[2]});
+    if (word.size() == 3 && rules_called(word[0]) != nullptr) {
+      rules_called(word[0])->push_back({word[1], word[2]});
     } else if (word[0] == "finding" && word.size() == 4) {
       using What = FindingRule::What;
       if (word[2] != "function" && word[2] != "file" && word[2] != "variable")

@@ -8,6 +8,8 @@
 //     overread MODULE FUNCTION      reads of more than 8 bytes by this code may go past what it
 //     looks
 //                                   at, and are left out
+//     atomic MODULE FUNCTION        what this code reads and writes is atomic, also where it is
+//                                   inlined
 //     finding DETECTOR WHAT GLOB    findings are not shown; WHAT is function, file or variable, and
 //                                   one access of the finding has to match
 //
@@ -41,6 +43,9 @@ class Suppressions {
   bool overread(std::string_view module, std::string_view function) const {
     return any(overread_rules_, module, function);
   }
+  bool atomic(std::string_view module, std::string_view function) const {
+    return any(atomic_rules_, module, function);
+  }
 
   struct FindingRule {
     enum class What { kFunction, kFile, kVariable };
@@ -54,10 +59,11 @@ class Suppressions {
   struct CodeRule {
     std::string module, function;
   };
+  std::vector<CodeRule>* rules_called(std::string_view name);
   static bool any(const std::vector<CodeRule>& rules, std::string_view module,
                   std::string_view function);
 
-  std::vector<CodeRule> code_rules_, overread_rules_;
+  std::vector<CodeRule> code_rules_, overread_rules_, atomic_rules_;
   std::vector<FindingRule> finding_rules_;
 };
 

@@ -39,11 +39,13 @@ void SyncModel::event(const Event& event, Moment now, OrderListener& listener) {
 }
 
 void SyncModel::atomic_read(ThreadIndex thread, Addr address, OrderListener& listener) {
-  listener.acquire(thread, channel(address, Part::kAtomic), EdgeKind::kOrder);
+  auto written = channels_.find({address.value, static_cast<std::uint64_t>(Part::kAtomic)});
+  if (written != channels_.end()) listener.acquire(thread, written->second, EdgeKind::kOrder);
 }
 
 void SyncModel::atomic_write(ThreadIndex thread, Addr address, Moment now,
                              OrderListener& listener) {
+  atomics_[atomics_bit(address)] = true;
   listener.release(thread, channel(address, Part::kAtomic), EdgeKind::kOrder, now);
 }
 

@@ -10,7 +10,7 @@
 //   barrier            who leaves a round acquires from all who came to it
 //   once               who finds it done acquires from who did it
 //   create, join       the child acquires from its creator, who joins acquires from the child
-//   atomic accesses    a read acquires, a write releases what the address holds
+//   atomic accesses    a write releases, and any read of that address acquires
 //
 // Known unsoundness: a failed unlock or destroy still releases; a signal orders all waits on the
 // condition that end after it. Atomic transactions (Atomic events) order nothing.
@@ -46,7 +46,11 @@ class SyncModel {
   LockSetId held(ThreadIndex thread) const { return held_[thread.value]; }
 
   void event(const Event& event, Moment now, OrderListener& listener);
-  void atomic_read(ThreadIndex thread, Addr address, OrderListener& listener);
+  // Any read: what was written atomically is read as if atomically, because the instructions are
+  // the same ones.
+  void read(ThreadIndex thread, Addr address, OrderListener& listener) {
+    if (atomics_[atomics_bit(address)]) atomic_read(thread, address, listener);
+  }
   void atomic_write(ThreadIndex thread, Addr address, Moment now, OrderListener& listener);
 
  private:
@@ -69,6 +73,12 @@ class SyncModel {
   };
   struct At;  // an event with all that goes with it
 
+  // A filter for addresses that may have been written atomically.
+  static std::size_t atomics_bit(Addr address) {
+    return (address.value * 0x9e3779b97f4a7c15) >> (64 - kAtomicsBits);
+  }
+  void atomic_read(ThreadIndex thread, Addr address, OrderListener& listener);
+
   ChannelId channel(std::uint64_t object, std::uint64_t part);
   ChannelId channel(Addr object, Part part) {
     return channel(object.value, static_cast<std::uint64_t>(part));
@@ -82,7 +92,10 @@ class SyncModel {
   void barrier(const At& at, const Sync& sync);
   void once(const At& at, const Sync& sync);
 
+  static constexpr unsigned kAtomicsBits = 16;
+
   LockSets& lock_sets_;
+  std::vector<bool> atomics_ = std::vector<bool>(std::size_t{1} << kAtomicsBits);
   std::unordered_map<ThreadId, ThreadIndex> indices_;
   std::vector<LockSetId> held_;
   std::unordered_map<Key, ChannelId, KeyHash> channels_;

@@ -24,6 +24,12 @@ CodeName Places::code(Pc pc) {
   return {std::string(place.module), std::string(place.frames.back().function), !map_.is_user(pc)};
 }
 
+std::vector<std::string_view> Places::functions(Pc pc) {
+  std::vector<std::string_view> names;
+  for (const Frame& frame : map_.at(pc).frames) names.push_back(frame.function);
+  return names;
+}
+
 CodePlace Places::place(Pc pc) {
   const Place& found = map_.at(pc);
   auto frame = std::find_if(found.frames.begin(), found.frames.end(),

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "detectors/code_names.h"
 #include "findings/finding.h"
@@ -19,6 +21,7 @@ class Places : public CodeNames {
       : trace_(trace), map_(trace, diagnostics) {}
 
   CodeName code(Pc pc) override;
+  std::vector<std::string_view> functions(Pc pc) override;
   // In the innermost function that is not from a header of the system.
   CodePlace place(Pc pc);
   CodePlace place(StatementId statement);
