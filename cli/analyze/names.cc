@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Symbol tables sorted by address. The reach of each prefix ends a search backward early, so that
-// nested symbols cost little and uncovered addresses nothing.
 
 #include "analyze/names.h"
 
@@ -10,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <tuple>
 
 #include "common/options.h"
 #include "common/terminal.h"
@@ -40,26 +36,6 @@ Error wrong(std::string what) {
 }
 
 }  // namespace
-
-void Names::Table::finish() {
-  std::sort(symbols_.begin(), symbols_.end(), [](const Symbol* a, const Symbol* b) {
-    return std::tuple(a->address, b->size) < std::tuple(b->address, a->size);
-  });
-  std::uint64_t reach = 0;
-  for (const Symbol* symbol : symbols_)
-    reach_.push_back(reach = std::max(reach, symbol->address + extent(*symbol)));
-}
-
-const Symbol* Names::Table::find(std::uint64_t address) const {
-  auto after =
-      std::upper_bound(symbols_.begin(), symbols_.end(), address,
-                       [](std::uint64_t a, const Symbol* symbol) { return a < symbol->address; });
-  for (auto i = static_cast<std::size_t>(after - symbols_.begin());
-       i-- > 0 && reach_[i] > address;) {
-    if (address - symbols_[i]->address < extent(*symbols_[i])) return symbols_[i];
-  }
-  return nullptr;
-}
 
 Names::Names(const TraceReader& trace, Diagnostics& diagnostics)
     : trace_(trace), loaded_(load_elf_symbols(trace, diagnostics)) {

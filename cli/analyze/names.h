@@ -12,6 +12,7 @@
 
 #include "svd/trace/reader.h"
 #include "svd/trace/result.h"
+#include "symbols/symbol_table.h"
 
 namespace svd::cli {
 
@@ -55,23 +56,10 @@ class Names {
   Result<AddressRange> range(std::string_view text) const;
 
  private:
-  // Symbols of one kind, by address; of those at one address the larger first.
-  class Table {
-   public:
-    void add(const Symbol& symbol) { symbols_.push_back(&symbol); }
-    void finish();
-    const Symbol* find(std::uint64_t address) const;
-    const std::vector<const Symbol*>& symbols() const { return symbols_; }
-
-   private:
-    std::vector<const Symbol*> symbols_;
-    std::vector<std::uint64_t> reach_;  // the highest end among the symbols up to this one
-  };
-
   const TraceReader& trace_;
   std::vector<Symbol> loaded_;
-  Table data_;
-  Table functions_;
+  SymbolTable data_;
+  SymbolTable functions_;
 };
 
 }  // namespace svd::cli
