@@ -79,6 +79,12 @@ class ByteShadow {
     return word;
   }
 
+  // Calls f(Addr, length, word) for all stretches that are not nothing, in no order.
+  template <class F>
+  void visit_all(F&& f) const {
+    for (const auto& [number, page] : pages_) visit(Addr(number << 12), 4096, f);
+  }
+
   bool empty() const { return pages_.empty(); }
   std::uint64_t memory_bytes() const {
     return pages_.size() * sizeof(Page) + bytes_.size() * sizeof(bytes_[0]);

@@ -18,6 +18,7 @@ int run_export(const Arguments& arguments);
 int run_import(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_recover(const Arguments& arguments);
+int run_slice(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 
 struct Verb {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/slice_text.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace svd::cli {
+namespace {
+
+std::string short_file(const std::string& file) {
+  return std::filesystem::path(file).filename().string();
+}
+
+std::string where(const StoryPlace& place) {
+  if (!place.label.empty()) return place.label;
+  if (place.line != 0)
+    return fmt::format("{}:{} in {}", short_file(place.file), place.line, place.function);
+  std::string function = place.function.empty() ? "?" : place.function;
+  return fmt::format("{:#x} in {} ({})", place.pc.value, function, short_file(place.module));
+}
+
+std::string value_text(std::uint64_t value, std::uint64_t size) {
+  if (size < 8) value &= (std::uint64_t{1} << 8 * size) - 1;
+  auto sign = static_cast<std::int64_t>(value << (64 - 8 * std::min<std::uint64_t>(size, 8))) >>
+              (64 - 8 * std::min<std::uint64_t>(size, 8));
+  if (sign < 0 && sign > -100000) return fmt::format("{}", sign);
+  return value < 100000 ? fmt::format("{}", value) : fmt::format("{:#x}", value);
+}
+
+std::string object_name(const StoryEntry& entry) {
+  return entry.variable.empty() ? fmt::format("[{:#x}]", entry.address.value) : entry.variable;
+}
+
+std::string reason(const StoryEntry& entry) {
+  switch (entry.via) {
+    case Via::kCriterion:
+      return "here it failed";
+    case Via::kValue:
+      return "gave a value";
+    case Via::kAddress:
+      return "gave an address";
+    case Via::kControl:
+      return "decided";
+    case Via::kCall:
+      return "called";
+    case Via::kSpawn:
+      return "started the thread";
+    case Via::kSystemCall:
+      return "input from a system call";
+  }
+  return "";
+}
+
+class Printer {
+ public:
+  Printer(const SliceReport& report, const Style& style, Output& output)
+      : report_(report), style_(style), output_(output) {}
+
+  void head() {
+    output_.write(fmt::format(
+        "{} {} in T{} at {}\n", style_.bold(short_file(report_.trace.process().executable)),
+        style_.bad(report_.what), report_.at.thread.value, style_.bold(where(report_.criterion))));
+    source_line(report_.criterion, "     ");
+    output_.write("\nHow it came to this, what explains most first:\n");
+  }
+
+  void entry(std::size_t number, const StoryEntry& entry) {
+    output_.write(fmt::format("\n{:>3}. ", number));
+    switch (entry.kind) {
+      case StoryEntry::Kind::kStatement:
+        statement(entry);
+        break;
+      case StoryEntry::Kind::kRemoteRead:
+        edge(entry, {"wrote", "read "},
+             fmt::format("{} came from another thread", object_name(entry)));
+        break;
+      case StoryEntry::Kind::kTriple:
+        edge(entry, {entry.accesses[0].write ? "wrote" : "read ", "wrote", "read "},
+             fmt::format("{} changed between two accesses of T{}, {} of its instructions apart",
+                         object_name(entry), entry.accesses[0].instance.thread.value,
+                         entry.own_instructions));
+        break;
+      case StoryEntry::Kind::kRace:
+        edge(entry, {entry.accesses[0].write ? "wrote" : "read ", "wrote"},
+             fmt::format("{} could have been accessed in the other order", object_name(entry)));
+        break;
+    }
+  }
+
+  void tail(std::size_t shown) {
+    std::size_t rest = report_.story.entries.size() - shown;
+    if (rest != 0)
+      output_.write(fmt::format(
+          "\n{}\n", style_.faint(fmt::format("{} more steps: --all shows them", rest))));
+    output_.write(style_.faint(fmt::format(
+        "\nslice: {} of {} instructions, {} statements of the program, {} instructions in "
+        "libraries (hidden)\n",
+        report_.slice.instances, report_.trace.steps(), report_.story.statements.size(),
+        report_.story.hidden_library)));
+  }
+
+ private:
+  void statement(const StoryEntry& entry) {
+    const StoryAccess& access = entry.accesses[0];
+    std::string line =
+        fmt::format("T{} {}", access.instance.thread.value, style_.bold(where(access.place)));
+    std::string value;
+    if (access.has_value)
+      value = fmt::format("  {} {} {}", access.write ? "wrote" : "read", object_name(entry),
+                          value_text(access.value, entry.size));
+    std::string often = entry.instances > 1 ? fmt::format(", {} times", entry.instances) : "";
+    std::string initial =
+        entry.initial_reads != 0 ? "; reads an initial value: nothing wrote it" : "";
+    output_.write(
+        fmt::format("{}{}  {}\n", line, value,
+                    style_.faint(fmt::format("({}{}{})", reason(entry), often, initial))));
+    source_line(access.place, "       ");
+  }
+
+  void edge(const StoryEntry& entry, const std::vector<std::string>& verbs,
+            const std::string& title) {
+    std::string often =
+        entry.instances > 1 ? style_.faint(fmt::format("  ({} times)", entry.instances)) : "";
+    output_.write(style_.warning(title) + often + "\n");
+    for (std::size_t i = 0; i < entry.accesses.size(); ++i) {
+      const StoryAccess& access = entry.accesses[i];
+      std::string value =
+          access.has_value ? " " + value_text(access.value, entry.size) : std::string();
+      output_.write(fmt::format("     T{} {}  {}{}\n", access.instance.thread.value,
+                                style_.bold(where(access.place)), verbs[i], value));
+      source_line(access.place, "          ");
+    }
+  }
+
+  void source_line(const StoryPlace& place, std::string_view indent) {
+    if (place.line == 0) return;
+    std::string_view text = report_.source.source_line(place.file, place.line);
+    if (!text.empty()) output_.write(fmt::format("{}{}\n", indent, style_.name(text)));
+  }
+
+  const SliceReport& report_;
+  const Style& style_;
+  Output& output_;
+};
+
+}  // namespace
+
+void print_slice(const SliceReport& report, std::size_t entries, const Style& style,
+                 Output& output) {
+  Printer printer(report, style, output);
+  printer.head();
+  std::size_t shown = std::min(entries, report.story.entries.size());
+  for (std::size_t i = 0; i < shown; ++i) printer.entry(i + 1, report.story.entries[i]);
+  printer.tail(shown);
+}
+
+}  // namespace svd::cli

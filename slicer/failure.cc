@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slicer/failure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+
+namespace svd {
+namespace {
+
+// Functions that end the program by their own decision: their arguments say nothing of why.
+constexpr std::array<std::string_view, 9> kDecided{
+    "abort",       "__assert_fail", "__assert_perror_fail", "__assert",      "raise",
+    "__cxa_throw", "__cxa_rethrow", "std::terminate",       "__fortify_fail"};
+
+bool is_fault(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+}
+
+std::string signal_text(int number) {
+  const char* name = sigabbrev_np(number);
+  return name == nullptr ? fmt::format("signal {}", number)
+                         : fmt::format("signal {} (SIG{})", number, name);
+}
+
+}  // namespace
+
+Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances, SourceMap& source,
+                             Diagnostics& diagnostics) {
+  const Ending& ending = trace.ending();
+  Failure failure;
+  if (!ending.thread || trace.steps() == 0)
+    return Error{ErrorKind::kUsage,
+                 {},
+                 {},
+                 {},
+                 "the trace does not say how the run ended; name a criterion"};
+  ThreadId thread = *ending.thread;
+  instances.ask(ending.seq);
+  instances.ask_stack(ending.seq, thread);
+  instances.answer(diagnostics);
+  const InstanceFacts& last = instances.facts(ending.seq);
+  if (last.step == nullptr)
+    return Error{ErrorKind::kUsage, {}, {}, {}, "the last instruction was lost; name a criterion"};
+
+  // The innermost call from the program's own code, and the function that it called.
+  std::vector<Seq> stack = instances.stack(ending.seq);
+  for (Seq call : stack) instances.ask(call);
+  instances.answer(diagnostics);
+  bool own = last.step->statement.value != 0 || source.is_user(last.step->pc);
+  failure.at = last.instance;
+  std::string_view callee;
+  Pc inner = last.step->pc;
+  if (!own) {
+    for (std::size_t i = stack.size(); i-- > 0;) {
+      const InstanceFacts& call = instances.facts(stack[i]);
+      if (call.step == nullptr || call.instance.thread != thread) continue;
+      if (source.is_user(call.step->pc)) {
+        failure.at = call.instance;
+        callee = source.at(inner).frames.back().function;
+        break;
+      }
+      inner = call.step->pc;
+    }
+  }
+
+  bool at_call = failure.at.seq != ending.seq;
+  auto decision = [&] {
+    failure.criteria.push_back(
+        {.seq = failure.at.seq, .thread = thread, .values = false, .addresses = false});
+  };
+  switch (ending.kind) {
+    case EndKind::kSignal:
+      failure.what = "died of " + signal_text(ending.value);
+      if (is_fault(ending.value)) {
+        failure.criteria.push_back({.seq = ending.seq,
+                                    .thread = thread,
+                                    .values = ending.value == SIGFPE,
+                                    .control = !at_call});
+        if (at_call) decision();
+      } else {
+        decision();
+        if (at_call && std::find(kDecided.begin(), kDecided.end(), callee) == kDecided.end())
+          failure.criteria.back().registers.push_back(Reg::kRdi);
+      }
+      break;
+    case EndKind::kExit:
+      failure.what = fmt::format("exited with status {}", ending.value);
+      failure.failed = ending.value != 0;
+      failure.criteria.push_back({.seq = ending.seq,
+                                  .thread = thread,
+                                  .values = false,
+                                  .addresses = false,
+                                  .control = false,
+                                  .registers = {Reg::kRdi}});
+      if (at_call) decision();
+      break;
+    default:
+      failure.what = "the end of the run is not in the trace";
+      failure.criteria.push_back({.seq = ending.seq, .thread = thread});
+  }
+  return failure;
+}
+
+}  // namespace svd

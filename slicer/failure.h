@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From how a run ended to what to slice from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicer/instances.h"
+#include "slicer/slice.h"
+#include "svd/trace/result.h"
+#include "symbols/source_map.h"
+
+namespace svd {
+
+struct Failure {
+  std::vector<Criterion> criteria{};
+  Instance at{};       // the instance of the program's own code to which the failure is put down
+  std::string what{};  // "died of signal 11 (SIGSEGV)"
+  bool failed = true;  // false: it ended by itself with status 0
+};
+
+// SLICES.md, "Criterion":
+// - a fault: what the address (of a division: the operands) follows from, and what decided;
+// - an abort, a failed assertion, an uncaught exception: what decided that the innermost call from
+//   the program's own code was made, and for a call that was given a bad argument (free of what is
+//   free) the argument;
+// - an exit: the status, and what decided the call of exit.
+Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances, SourceMap& source,
+                             Diagnostics& diagnostics);
+
+}  // namespace svd

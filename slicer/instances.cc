@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slicer/instances.h"
+
+#include <algorithm>
+
+namespace svd {
+namespace {
+
+// Fills the facts of the instances that an execution holds.
+struct Fill {
+  const CodeTable& code;
+  std::map<Seq, InstanceFacts>& facts;
+  std::map<Seq, InstanceFacts>::iterator next;
+
+  void event(const Event&) {}
+  void exec(const Exec& exec) {
+    while (next != facts.end() && next->first < exec.seq) ++next;
+    for (; next != facts.end() && next->first < exec.end(); ++next) {
+      const CodeBlock& block = code.block(exec.shape->id);
+      std::size_t step = exec.shape->part.first + (next->first - exec.seq);
+      if (step >= block.steps.size()) continue;
+      InstanceFacts& found = next->second;
+      found.step = &block.steps[step];
+      found.accesses.clear();
+      found.instance = {next->first, found.step->id, exec.thread};
+      if (exec.addresses == nullptr) continue;
+      exec.accesses([&](const MemoryAccess& access) {
+        if (access.seq == next->first) found.accesses.push_back(access);
+      });
+    }
+  }
+};
+
+}  // namespace
+
+void InstanceReader::answer(Diagnostics& diagnostics) {
+  Chunk chunk;
+  for (auto fact = facts_.begin(); fact != facts_.end();) {
+    std::size_t index = trace_.chunk_at(fact->first);
+    if (index >= trace_.chunks().size()) break;
+    const ChunkInfo& info = trace_.chunks()[index];
+    auto next = facts_.lower_bound(std::max(info.end_seq(), fact->first + 1));
+    bool asked = std::any_of(fact, next, [](const auto& f) { return f.second.step == nullptr; });
+    if (asked) {
+      if (auto status = trace_.decode(index, chunk); !status) {
+        add_lost_chunk(diagnostics, info, status.error());
+      } else {
+        chunk.walk_from(fact->first, Fill{code_, facts_, fact});
+      }
+    }
+    fact = next;
+  }
+  for (auto& [seq, stack] : stacks_) {
+    if (stack.known) continue;
+    stack.calls = control_.call_stack(trace_, stack.thread, seq);
+    stack.known = true;
+  }
+}
+
+}  // namespace svd

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order is SLICES.md's, the best of those tried on 22 crashes: each statement by its distance;
+// a triple, a race edge and a read from another thread by keys that put them near the statement
+// that they explain, the sooner the shorter the time between their ends.
+#include "slicer/story.h"
+
+#include <algorithm>
+#include <map>
+
+namespace svd {
+namespace {
+
+// How many edges of each kind are looked at closely; no story shows more.
+constexpr std::size_t kMaxEdges = 200;
+
+class Teller {
+ public:
+  Teller(const StoryInput& input, Diagnostics& diagnostics)
+      : in_(input), diagnostics_(diagnostics) {}
+
+  Story tell(const Slice& slice) {
+    add_statements(slice);
+    add_edges(slice);
+    finish();
+    return std::move(story_);
+  }
+
+ private:
+  bool is_own(InstrId id) const {
+    const Step& step = in_.code.step_of(id);
+    return step.pc.value == 0 || in_.source.is_user(step.pc);
+  }
+
+  static StoryAccess access_at(const Instance& instance, bool write) {
+    StoryAccess access;
+    access.instance = instance;
+    access.write = write;
+    return access;
+  }
+
+  void add_statements(const Slice& slice) {
+    std::map<std::tuple<std::string, std::uint32_t, std::string, std::uint64_t>, std::size_t> seen;
+    for (const SliceItem& item : slice.items) {
+      if (!is_own(item.id)) {
+        ++story_.hidden_library;
+        continue;
+      }
+      StoryPlace place = place_of(in_, item.id);
+      std::uint64_t apart = place.line == 0 ? place.pc.value : 0;
+      auto [entry, fresh] =
+          seen.try_emplace({place.file, place.line, place.label, apart}, story_.entries.size());
+      if (fresh) {
+        StoryEntry statement;
+        statement.kind = StoryEntry::Kind::kStatement;
+        statement.key = item.distance;
+        statement.via = item.via;
+        statement.accesses = {access_at(item.nearest, false)};
+        statement.accesses[0].place = place;
+        story_.entries.push_back(statement);
+      }
+      StoryEntry& statement = story_.entries[entry->second];
+      statement.instances = std::max(statement.instances, item.instances);
+      statement.initial_reads = std::max(statement.initial_reads, item.initial_reads);
+      for (ThreadId thread : item.threads)
+        if (std::find(statement.threads.begin(), statement.threads.end(), thread) ==
+            statement.threads.end())
+          statement.threads.push_back(thread);
+    }
+    for (const StoryEntry& entry : story_.entries)
+      in_.instances.ask(entry.accesses[0].instance.seq);
+  }
+
+  template <class Edge>
+  StoryEntry& edge(StoryEntry::Kind kind, const Edge& from, float key) {
+    StoryEntry entry;
+    entry.kind = kind;
+    entry.key = key;
+    entry.address = from.address;
+    entry.size = from.size;
+    entry.instances = from.instances;
+    story_.entries.push_back(entry);
+    return story_.entries.back();
+  }
+
+  void add_edges(const Slice& slice) {
+    std::size_t count = 0;
+    for (const Triple& triple : slice.triples) {
+      if (++count > kMaxEdges) break;
+      StoryEntry& entry = edge(StoryEntry::Kind::kTriple, triple, triple.key);
+      entry.own_instructions = triple.own_instructions;
+      entry.accesses = {access_at(triple.before, triple.before_writes),
+                        access_at(triple.remote, true), access_at(triple.after, false)};
+    }
+    count = 0;
+    for (const RaceEdge& race : slice.races) {
+      if (race.ordered) continue;
+      if (++count > kMaxEdges) break;
+      StoryEntry& entry = edge(StoryEntry::Kind::kRace, race, race.key);
+      entry.race = race.kind;
+      entry.accesses = {access_at(race.first, race.kind == RaceEdge::Kind::kWriteAfterWrite),
+                        access_at(race.second, true)};
+    }
+    count = 0;
+    for (const RemoteRead& read : slice.remote_reads) {
+      if (++count > kMaxEdges) break;
+      StoryEntry& entry = edge(StoryEntry::Kind::kRemoteRead, read, read.distance - 1);
+      entry.accesses = {access_at(read.write, true), access_at(read.read, false)};
+    }
+    for (const StoryEntry& entry : story_.entries) {
+      if (entry.kind == StoryEntry::Kind::kStatement) continue;
+      for (const StoryAccess& access : entry.accesses) {
+        in_.instances.ask(access.instance.seq);
+        if (!is_own(access.instance.id))
+          in_.instances.ask_stack(access.instance.seq, access.instance.thread);
+      }
+    }
+  }
+
+  // Where the program's own code did it: the place itself or its innermost call to a library.
+  // False when that is nowhere.
+  bool locate(StoryAccess& access) {
+    if (is_own(access.instance.id)) {
+      access.place = place_of(in_, access.instance.id);
+      return true;
+    }
+    const std::vector<Seq>& calls = in_.instances.stack(access.instance.seq);
+    for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+      const InstanceFacts& facts = in_.instances.facts(*call);
+      if (facts.step == nullptr || facts.instance.thread != access.instance.thread) continue;
+      if (!is_own(facts.instance.id)) continue;
+      access.place = place_of(in_, facts.instance.id);
+      return true;
+    }
+    return false;
+  }
+
+  void set_value(StoryAccess& access, Addr address, std::uint64_t size) {
+    for (const MemoryAccess& done : in_.instances.facts(access.instance.seq).accesses) {
+      bool same = done.address.value < address.value + size &&
+                  address.value < done.address.value + done.size;
+      if (!same || done.slot->write != access.write || !done.has_value) continue;
+      access.has_value = true;
+      access.value = done.value;
+    }
+  }
+
+  void finish() {
+    in_.instances.answer(diagnostics_);
+    for (const StoryEntry& entry : story_.entries)
+      for (const StoryAccess& access : entry.accesses)
+        if (entry.kind != StoryEntry::Kind::kStatement && !is_own(access.instance.id))
+          for (Seq call : in_.instances.stack(access.instance.seq)) in_.instances.ask(call);
+    in_.instances.answer(diagnostics_);
+
+    std::vector<StoryEntry> kept;
+    for (StoryEntry& entry : story_.entries) {
+      bool located = true;
+      for (StoryAccess& access : entry.accesses) {
+        if (entry.kind != StoryEntry::Kind::kStatement) {
+          located = locate(access) && located;
+          set_value(access, entry.address, entry.size);
+        } else {
+          show_what_it_did(entry, access);
+        }
+      }
+      if (!located) continue;
+      if (entry.kind != StoryEntry::Kind::kStatement)
+        entry.variable = in_.source.variable_at(entry.address, entry.size);
+      kept.push_back(std::move(entry));
+    }
+    std::stable_sort(kept.begin(), kept.end(),
+                     [](const StoryEntry& a, const StoryEntry& b) { return a.key < b.key; });
+    story_.entries.clear();
+    for (StoryEntry& entry : kept)
+      if (!told(entry)) story_.entries.push_back(std::move(entry));
+    for (const StoryEntry& entry : story_.entries)
+      for (const StoryAccess& access : entry.accesses)
+        if (std::find(story_.statements.begin(), story_.statements.end(), access.place) ==
+            story_.statements.end())
+          story_.statements.push_back(access.place);
+  }
+
+  // The last access of the statement's nearest instance, if it has a value.
+  void show_what_it_did(StoryEntry& entry, StoryAccess& access) {
+    for (const MemoryAccess& done : in_.instances.facts(access.instance.seq).accesses) {
+      if (!done.has_value) continue;
+      access.has_value = true;
+      access.write = done.slot->write;
+      access.value = done.value;
+      entry.address = done.address;
+      entry.size = done.size;
+    }
+    if (entry.size != 0) entry.variable = in_.source.variable_at(entry.address, entry.size);
+  }
+
+  // Whether an entry with the same places in the same roles stands already.
+  bool told(const StoryEntry& entry) const {
+    return std::any_of(story_.entries.begin(), story_.entries.end(), [&](const StoryEntry& other) {
+      if (other.accesses.size() != entry.accesses.size()) return false;
+      if ((other.kind == StoryEntry::Kind::kStatement) !=
+          (entry.kind == StoryEntry::Kind::kStatement))
+        return false;
+      for (std::size_t i = 0; i < entry.accesses.size(); ++i)
+        if (!(other.accesses[i].place == entry.accesses[i].place)) return false;
+      return true;
+    });
+  }
+
+  const StoryInput& in_;
+  Diagnostics& diagnostics_;
+  Story story_;
+};
+
+}  // namespace
+
+Story tell_story(const StoryInput& input, const Slice& slice, Diagnostics& diagnostics) {
+  return Teller(input, diagnostics).tell(slice);
+}
+
+StoryPlace place_of(const StoryInput& input, InstrId id) {
+  const Step& step = input.code.step_of(id);
+  StoryPlace place;
+  const CodeTable::Home& home = input.code.home_of(id);
+  if (input.code.block(home.block).abstract) {
+    const Statement& statement = input.trace.statements()[step.statement.value];
+    place.file = statement.file;
+    place.line = statement.line;
+    place.function = statement.function;
+    place.label = statement.label;
+    return place;
+  }
+  const Place& at = input.source.at(step.pc);
+  place.pc = step.pc;
+  place.module = at.module;
+  // Inlined code of the system's headers is put down to the code that it was inlined into.
+  const Frame* frame = &at.frames.back();
+  for (auto candidate = at.frames.rbegin(); candidate != at.frames.rend(); ++candidate)
+    if (!candidate->file.starts_with("/usr/include") && !candidate->file.empty())
+      frame = &*candidate;
+  place.file = frame->file;
+  place.line = frame->line;
+  place.function = frame->function;
+  return place;
+}
+
+std::vector<std::uint32_t> number_lines(const CodeTable& code, SourceMap& source) {
+  std::vector<std::uint32_t> numbers(code.instr_count());
+  std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> known;
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+    Pc pc = code.pc_of(InstrId(i));
+    if (pc.value == 0 || !source.is_user(pc)) continue;
+    const Frame& frame = source.at(pc).frames.front();
+    if (frame.line == 0) continue;
+    auto next = static_cast<std::uint32_t>(known.size() + 1);
+    numbers[i] = known.try_emplace({frame.file, frame.line}, next).first->second;
+  }
+  return numbers;
+}
+
+}  // namespace svd
