@@ -17,6 +17,10 @@ void Translation::run() {
   InstrEffects& effects = out_.effects();
   bool memory = std::ranges::any_of(operands_, [](auto& op) { return op.type == X86_OP_MEM; });
   effects.atomic = x86_.prefix[0] == X86_PREFIX_LOCK || (insn_.id == X86_INS_XCHG && memory);
+  if (!operands_.empty() && is_imm(operands_.size() - 1)) {
+    auto imm = static_cast<unsigned>(operands_[operands_.size() - 1].imm & 0xff);
+    selection_ = select_lanes(insn_.id, imm, wide());
+  }
   if (!special()) plain();
 }
 
@@ -85,32 +89,48 @@ std::size_t Translation::last_register() const {
   return 0;
 }
 
+bool Translation::onto_itself() const {
+  return vex_ && is_reg(0) && is_reg(1) && operands_.size() > 2 &&
+         operands_[0].reg == operands_[1].reg;
+}
+
 Lanes Translation::lanes_read(std::size_t index, Lanes all) const {
   const VectorRow* row = semantics_.lanes;
+  bool last = index == last_register() && index != 0;
+  if (selection_) {
+    Lanes first = index == 0 || onto_itself() ? selection_->kept : selection_->first;
+    return static_cast<Lanes>((last ? selection_->source : first) & all);
+  }
+  // The selector of vblendvpd: the sign of each double.
+  if (insn_.id == X86_INS_VBLENDVPD && index == 3) return 0x1a & all;
   if (row == nullptr) return all;
-  bool vex3 = operands_.size() > 2 && semantics_.vex;
   bool is_wide = wide() && row->wide_source != 0;
   Lanes source = is_wide ? row->wide_source : row->source;
-  if (index == last_register() && index != 0) return static_cast<Lanes>(source & all);
+  bool vex3 = operands_.size() > 2 && semantics_.vex;
   if (index == 0) return static_cast<Lanes>(row->keep & all);
-  if (!vex3) return static_cast<Lanes>(source & all);
+  if (last || !vex3) return static_cast<Lanes>(source & all);
   Lanes first = row->vex_first;
+  if (onto_itself()) first = static_cast<Lanes>(first & ~(kXmm & ~row->def));
   if (is_wide) first = lanes_or(first, kYmmUpper);
   return static_cast<Lanes>(first & all);
 }
 
 Lanes Translation::lanes_written(std::size_t index, Lanes all) const {
   const VectorRow* row = semantics_.lanes;
-  bool vex = semantics_.vex || insn_.mnemonic[0] == 'v';
   bool loaded = semantics_.special == Special::kMoveScalar && is_mem(1);
-  if (row != nullptr && index == 0 && !loaded && (!vex || !semantics_.vex)) return row->def;
-  return vex ? kYmm : all;
+  if (selection_ && !vex_) return selection_->def;
+  if (selection_ && onto_itself() && !is_imm(2)) return lanes_or(selection_->def, kYmmUpper);
+  if (row == nullptr || index != 0 || loaded) return vex_ ? kYmm : all;
+  if (!vex_ || !semantics_.vex) return row->def;
+  // What a VEX form takes over from its first source stays when that is the destination.
+  return onto_itself() && operands_.size() > 2 ? lanes_or(row->def, kYmmUpper) : kYmm;
 }
 
 void Translation::memory_operand(const cs_x86_op& op, bool read, bool write) {
   address(op, UseRole::kAddress);
-  if (read) out_.read_memory(op.size);
-  if (write) out_.write_memory(op.size);
+  std::uint16_t size = semantics_.memory != 0 ? semantics_.memory : op.size;
+  if (read) out_.read_memory(size);
+  if (write) out_.write_memory(size);
 }
 
 void Translation::address(const cs_x86_op& op, UseRole role) {
@@ -131,6 +151,10 @@ void Translation::flags() {
 }
 
 void Translation::implicit() {
+  // A double holds every 32-bit number.
+  bool exact = (insn_.id == X86_INS_CVTSI2SD || insn_.id == X86_INS_VCVTSI2SD) &&
+               operands_[operands_.size() - 1].size == 4;
+  if (semantics_.rounds && !exact) out_.use(Reg::kMxcsr, kWhole, UseRole::kCondition);
   if (semantics_.implicit == nullptr) return;
   for (const RegPart& part : semantics_.implicit->uses) out_.use(part.reg, part.lanes);
   for (const RegPart& part : semantics_.implicit->defs) out_.def(part.reg, part.lanes);

@@ -43,6 +43,9 @@ ByName make_rows() {
   }
   for (const VectorRow& row : vector_rows())
     for_each_word(row.names, [&](std::string_view name) { rows[name].lanes = &row; });
+  for_each_word(rounding_names(), [&](std::string_view name) { rows[name].rounds = true; });
+  for (const SizeRow& row : size_rows())
+    for_each_word(row.names, [&](std::string_view name) { rows[name].memory = row.bytes; });
   for (const ImplicitRow& row : implicit_rows())
     for_each_word(row.names, [&](std::string_view name) { rows[name].implicit = &row; });
   return rows;

@@ -44,10 +44,11 @@ enum class Special : std::uint8_t {
   kReturn,
   kConditionalMove,
   kString,
-  kShift,     // by a count that may be 0
-  kBitTest,   // a bit offset in a register moves the address
-  kBitScan,   // leaves the destination alone when the source is 0
-  kMultiply,  // one operand: rax and rdx
+  kShift,      // by a count that may be 0
+  kShiftFree,  // by the low byte of a register, and flags are no concern (BMI)
+  kBitTest,    // a bit offset in a register moves the address
+  kBitScan,    // leaves the destination alone when the source is 0
+  kMultiply,   // one operand: rax and rdx
   kDivide,
   kCompareExchange,
   kMoveScalar,   // movss, movsd: the upper lanes are cleared by a load only
@@ -87,6 +88,8 @@ struct Semantics {
   Special special = Special::kNone;
   Lanes flags_read = 0;
   Lanes flags_written = 0;
+  bool rounds = false;      // as mxcsr says; or takes denormals for zero
+  std::uint8_t memory = 0;  // bytes of the memory operand, where Capstone is wrong
   const VectorRow* lanes = nullptr;
   const ImplicitRow* implicit = nullptr;
 };

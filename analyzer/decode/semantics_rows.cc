@@ -43,8 +43,10 @@ constexpr AccessRow kAccessRows[] = {
     {"shl shr sar shld shrd", kUpdate, 0, kArith, Special::kShift},
     {"rol ror", kUpdate, 0, kCf | kOf, Special::kShift},
     {"rcl rcr", kUpdate, kCf, kCf | kOf, Special::kShift},
-    {"sarx shlx shrx rorx pdep pext", kWrite},
-    {"andn bextr bzhi blsi blsr blsmsk", kWrite, 0, kArith},
+    {"sarx shlx shrx", kWrite, 0, 0, Special::kShiftFree},
+    {"rorx pdep pext", kWrite},
+    {"bextr bzhi", kWrite, 0, kArith, Special::kShiftFree},
+    {"andn blsi blsr blsmsk", kWrite, 0, kArith},
     {"popcnt lzcnt tzcnt", kWrite, 0, kArith},
     {"bsf bsr", kWrite, 0, kArith, Special::kBitScan},
     {"bt", kRead, 0, kCf, Special::kBitTest},
@@ -176,7 +178,8 @@ constexpr VectorRow kVectorRows[] = {
     {"movhps movhpd", kHigh, 0, kHigh, 0, kLow},
     {"movhlps", kLow, 0, kHigh, 0, kHigh},
     {"movlhps", kHigh, 0, kLow, 0, kLow},
-    {"unpcklps punpcklbw punpcklwd punpckldq", kXmm, kLow, kLow, kLow | kUpper, kLow},
+    {"punpcklbw punpcklwd", kXmm, kLow, kLow, kLow | kUpper, kLow},
+    {"unpcklps punpckldq", kX1 | kHigh, kX1, kLow, kLow | kUpper, kLow},
     {"unpcklpd punpcklqdq", kHigh, 0, kLow, kLow | kUpper, kLow},
     {"unpckhps punpckhbw punpckhwd punpckhdq", kXmm, kHigh, kHigh, kHigh | kUpper, kHigh},
     {"unpckhpd punpckhqdq", kXmm, kHigh, kHigh, kHigh | kUpper, kHigh},
@@ -202,6 +205,18 @@ constexpr RegPart kAl{Reg::kRax, kByte0}, kAh{Reg::kRax, kByte1}, kAx{Reg::kRax,
 constexpr RegPart kA = whole(Reg::kRax), kB = whole(Reg::kRbx), kC = whole(Reg::kRcx),
                   kD = whole(Reg::kRdx);
 constexpr RegPart kXmm0{Reg::kVector, kXmm};
+
+constexpr SizeRow kSizeRows[] = {
+    {"comiss ucomiss", 4},
+    {"comisd ucomisd", 8},
+};
+
+constexpr std::string_view kRounding =
+    "addps addpd addss addsd subps subpd subss subsd mulps mulpd mulss mulsd divps divpd divss "
+    "divsd sqrtps sqrtpd sqrtss sqrtsd minps minpd minss minsd maxps maxpd maxss maxsd addsubps "
+    "addsubpd haddps haddpd hsubps hsubpd dpps dppd cmpps cmppd cmpss cmpsd ucomiss ucomisd comiss "
+    "comisd roundps roundpd roundss roundsd cvtsi2ss cvtsi2sd cvtss2sd cvtsd2ss cvtss2si cvtsd2si "
+    "cvtdq2ps cvtps2dq cvtpd2dq cvtpd2ps cvtps2pd vfmaps vfmapd vfmass vfmasd vcvtps2ph";
 
 const ImplicitRow kImplicitRows[] = {
     {"cbw", {kAl}, {kAx}},
@@ -229,7 +244,8 @@ const ImplicitRow kImplicitRows[] = {
     {"pcmpestrm", {kA, kD}, {kXmm0}},
     {"pcmpistrm", {}, {kXmm0}},
     {"xbegin", {kA}, {kA}},
-    {"pblendvb blendvps blendvpd sha256rnds2", {kXmm0}, {}},
+    {"pblendvb blendvps sha256rnds2", {kXmm0}, {}},
+    {"blendvpd", {{Reg::kVector, kX1 | kX3}}, {}},
 };
 
 }  // namespace
@@ -237,5 +253,7 @@ const ImplicitRow kImplicitRows[] = {
 std::span<const AccessRow> access_rows() { return kAccessRows; }
 std::span<const VectorRow> vector_rows() { return kVectorRows; }
 std::span<const ImplicitRow> implicit_rows() { return kImplicitRows; }
+std::span<const SizeRow> size_rows() { return kSizeRows; }
+std::string_view rounding_names() { return kRounding; }
 
 }  // namespace svd

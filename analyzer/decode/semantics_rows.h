@@ -22,6 +22,11 @@ struct ConditionRow {
   Lanes flags;
 };
 
+struct SizeRow {
+  std::string_view names;
+  std::uint8_t bytes;
+};
+
 inline constexpr Lanes kArithmeticFlags = kCf | kPf | kAf | kZf | kSf | kOf;
 
 inline constexpr ConditionRow kConditions[] = {
@@ -50,5 +55,7 @@ inline constexpr ConditionRow kConditions[] = {
 std::span<const AccessRow> access_rows();
 std::span<const VectorRow> vector_rows();
 std::span<const ImplicitRow> implicit_rows();
+std::span<const SizeRow> size_rows();
+std::string_view rounding_names();
 
 }  // namespace svd

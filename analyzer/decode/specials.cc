@@ -87,11 +87,11 @@ bool Translation::special() {
     case Special::kShift:
       shift();
       return false;
+    case Special::kShiftFree:
+      narrow_source(2);
+      return true;
     case Special::kBitTest:
-      // The high part of a bit offset in a register is added to the address.
-      if (is_mem(0))
-        if (auto offset = part(1)) out_.use(offset->reg, offset->lanes, UseRole::kAddress);
-      return false;
+      return bit_test();
     case Special::kBitScan:
       if (auto destination = part(0)) out_.use(destination->reg, destination->lanes);
       return false;
@@ -202,7 +202,8 @@ bool Translation::stack_arithmetic() {
   auto destination = part(0);
   if (!destination) return false;
   if (is_imm(1)) {
-    std::int64_t value = operands_[1].imm;
+    unsigned unused_bits = 64 - 8U * operands_[0].size;
+    std::int64_t value = operands_[1].imm << unused_bits >> unused_bits;
     bool constant =
         (insn_.id == X86_INS_AND && value == 0) || (insn_.id == X86_INS_OR && value == -1);
     bool stack = destination->reg == Reg::kRsp && insn_.id != X86_INS_XOR;
@@ -220,6 +221,26 @@ bool Translation::stack_arithmetic() {
   return true;
 }
 
+// Of the source at `index` only the low byte matters, or two for bextr.
+void Translation::narrow_source(std::size_t index) {
+  for (std::size_t i = operands_.size(); i-- > 0;)
+    if (i != index) operand(i);
+  if (auto source = part(index)) out_.use(source->reg, insn_.id == X86_INS_BEXTR ? kWord : kByte0);
+  flags();
+}
+
+// A bit offset in a register is taken modulo the size of a register; of a memory operand it moves
+// the address.
+bool Translation::bit_test() {
+  if (is_imm(1)) return false;
+  if (is_reg(0)) {
+    narrow_source(1);
+    return true;
+  }
+  if (auto offset = part(1)) out_.use(offset->reg, offset->lanes, UseRole::kAddress);
+  return false;
+}
+
 // The same register twice: the result is a constant.
 bool Translation::vector_constant() {
   std::size_t count = operands_.size();
@@ -230,11 +251,12 @@ bool Translation::vector_constant() {
   return true;
 }
 
-// sbb r,r spreads the carry.
+// sbb r,r spreads the carry, and leaves it as it is.
 bool Translation::borrow_alone() {
   if (!is_reg(0) || !is_reg(1) || operands_[0].reg != operands_[1].reg) return false;
   register_operand(0, false, true);
-  flags();
+  out_.use(Reg::kFlags, kCf);
+  out_.def(Reg::kFlags, kArithmetic & ~kCf);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "decode/effects_builder.h"
+#include "decode/lane_selection.h"
 #include "decode/semantics.h"
 
 namespace svd {
@@ -20,7 +21,9 @@ class Translation {
         x86_(insn.detail->x86),
         operands_(x86_.operands, x86_.op_count),
         semantics_(semantics),
-        out_(effects) {}
+        out_(effects) {
+    vex_ = insn.mnemonic[0] == 'v';
+  }
 
   void run();
 
@@ -39,7 +42,8 @@ class Translation {
   Lanes lanes_written(std::size_t index, Lanes all) const;
   std::size_t last_register() const;
   bool is_copy() const;
-  bool wide() const;  // the destination is a ymm
+  bool onto_itself() const;  // a VEX form whose destination is its first source
+  bool wide() const;         // the destination is a ymm
 
   // specials.cc: what is not.
   bool special();  // false: the plain rules hold, perhaps with what was added
@@ -54,6 +58,8 @@ class Translation {
   bool stack_arithmetic();
   bool vector_constant();
   bool borrow_alone();
+  void narrow_source(std::size_t index);
+  bool bit_test();
   void shift();
   void string();
   void multiply();
@@ -81,6 +87,8 @@ class Translation {
   const cs_x86& x86_;
   std::span<const cs_x86_op> operands_;
   const Semantics& semantics_;
+  bool vex_ = false;
+  std::optional<LaneSelection> selection_;
   EffectsBuilder out_;
 };
 
