@@ -27,6 +27,12 @@ struct Mapped {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+// Compilers that are installed elsewhere bring the C++ library's headers in such a folder, too.
+bool is_system_header(std::string_view file) {
+  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
+         file.find("/include/c++/") != std::string_view::npos;
+}
+
 std::vector<Pc> ascending(std::vector<Pc> pcs) {
   std::sort(pcs.begin(), pcs.end());
   pcs.erase(std::unique(pcs.begin(), pcs.end()), pcs.end());
@@ -127,6 +133,12 @@ Place SourceMap::Impl::place_of(Pc pc) {
   return place;
 }
 
+const Frame& Place::own_frame() const {
+  for (const Frame& frame : frames)
+    if (!is_system_header(frame.file)) return frame;
+  return frames.back();
+}
+
 SourceMap::SourceMap(const TraceReader& trace, Diagnostics& diagnostics)
     : impl_(std::make_unique<Impl>(trace, diagnostics)) {}
 SourceMap::SourceMap(SourceMap&&) noexcept = default;
@@ -190,6 +202,7 @@ std::vector<std::string> SourceMap::files_like(std::string_view file) {
     if (DebugInfo* debug = module->owner() == Owner::kProgram ? module->debug() : nullptr)
       debug->each_file([&](std::string_view path) { files.insert(path); });
   std::vector<std::string_view> names;
+  names.reserve(files.size());
   for (std::string_view path : files) names.push_back(base_name(path));
   std::string_view meant = nearest(base_name(file), names);
   std::vector<std::string> found;

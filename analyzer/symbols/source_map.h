@@ -33,6 +33,10 @@ struct Place {
   std::string_view module;    // path of the file; "" for generated code
   std::uint64_t offset = 0;   // address in the file's own symbol table
   std::vector<Frame> frames;  // innermost inlined one first, the real function last; never empty
+
+  // The innermost frame that is not in a header of the system: atomics and containers are inlined
+  // from there; the real function when all are.
+  const Frame& own_frame() const;
 };
 
 // A variable of static storage.

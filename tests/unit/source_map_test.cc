@@ -114,6 +114,7 @@ std::vector<std::uint32_t> lines_of(const Place& place) {
 
 std::vector<std::string> names_of(const std::vector<Variable>& variables) {
   std::vector<std::string> names;
+  names.reserve(variables.size());
   for (const Variable& variable : variables) names.push_back(variable.name);
   return names;
 }
@@ -302,6 +303,18 @@ TEST(SourceMap, SaysThatASplitFileIsMissing) {
   EXPECT_THAT(lines_of(place), ElementsAre(line_of("append")));
   EXPECT_EQ(run->variable_at(run->find_variables("table").at(0).address + 8, 4), "app::table+8");
   EXPECT_THAT(run.diagnostics(), ElementsAre("no-split-debug-file"));
+}
+
+TEST(SourceMap, OwnFrameIsTheInnermostOutsideOfSystemHeaders) {
+  Recorded run(program("dwarf5"));
+  Pc entry = run->entries_of_function("main").at(0);
+  std::uint64_t atomic = 0;
+  while (!run->at(entry + atomic).frames[0].file.ends_with("/atomic_base.h"))
+    ASSERT_LT(++atomic, 4096U) << "no atomic addition in main";
+  const Place& place = run->at(entry + atomic);
+  EXPECT_EQ(place.own_frame().function, "main");
+  EXPECT_EQ(place.own_frame().file, kCxx);
+  EXPECT_EQ(place.own_frame().line, line_of("atomic"));
 }
 
 TEST(SourceMap, KnowsWhatIsTheProgramsOwn) {
