@@ -121,8 +121,10 @@ void DwarfUnit::add_function(Dwarf_Die& entry, std::uint32_t caller, std::uint32
 }
 
 void DwarfUnit::add_variable(Dwarf_Die& entry) {
-  if (auto address = fixed_address(entry); address && *address != 0)
-    variables_.push_back({*address, size_of_variable(entry), entry});
+  std::optional<std::uint64_t> address = fixed_address(entry);
+  if (!address || *address == 0) return;
+  std::optional<Dwarf_Die> type = type_of(entry);
+  variables_.push_back({*address, type ? size_of(*type) : 0, entry});
 }
 
 void DwarfUnit::flatten() {

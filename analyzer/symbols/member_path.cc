@@ -14,21 +14,6 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-// Of a variable, member or array, without typedefs and qualifiers; nothing when it has none.
-std::optional<Dwarf_Die> type_of(Dwarf_Die entry) {
-  Dwarf_Attribute attribute;
-  Dwarf_Die type;
-  Dwarf_Die peeled;
-  if (dwarf_formref_die(dwarf_attr_integrate(&entry, DW_AT_type, &attribute), &type) == nullptr ||
-      dwarf_peel_type(&type, &peeled) != 0) {
-    return std::nullopt;
-  }
-  // What was moved into a unit of its own leaves a declaration behind.
-  if (dwarf_formref_die(dwarf_attr(&peeled, DW_AT_signature, &attribute), &type) != nullptr)
-    return type;
-  return peeled;
-}
-
 std::optional<std::uint64_t> number(Dwarf_Die entry, unsigned name) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
@@ -51,8 +36,7 @@ std::vector<std::uint64_t> dimensions_of(Dwarf_Die array) {
   return lengths;
 }
 
-// Of a type as type_of() gives it; 0: not known.
-std::uint64_t size_of(Dwarf_Die type, int depth = 0) {
+std::uint64_t size_of(Dwarf_Die type, int depth) {
   Dwarf_Word size = 0;
   if (dwarf_tag(&type) != DW_TAG_array_type)
     return dwarf_aggregate_size(&type, &size) == 0 ? size : 0;
@@ -139,14 +123,25 @@ bool is_reserved(std::string_view name) { return name.starts_with("__"); }
 
 }  // namespace
 
-std::uint64_t size_of_variable(Dwarf_Die variable) {
-  std::optional<Dwarf_Die> type = type_of(variable);
-  return type ? size_of(*type) : 0;
+std::optional<Dwarf_Die> type_of(Dwarf_Die entry) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die type;
+  Dwarf_Die peeled;
+  if (dwarf_formref_die(dwarf_attr_integrate(&entry, DW_AT_type, &attribute), &type) == nullptr ||
+      dwarf_peel_type(&type, &peeled) != 0) {
+    return std::nullopt;
+  }
+  // What was moved into a unit of its own leaves a declaration behind.
+  if (dwarf_formref_die(dwarf_attr(&peeled, DW_AT_signature, &attribute), &type) != nullptr)
+    return type;
+  return peeled;
 }
 
-std::string member_path(Dwarf_Die variable, std::uint64_t offset, std::uint64_t size) {
+std::uint64_t size_of(Dwarf_Die type) { return size_of(type, 0); }
+
+MemberPath member_path(Dwarf_Die whole, std::uint64_t offset, std::uint64_t size) {
   std::string path;
-  std::optional<Dwarf_Die> type = type_of(variable);
+  std::optional<Dwarf_Die> type = whole;
   size = std::max<std::uint64_t>(size, 1);
   for (int depth = 0; type && depth < kMaxDepth; ++depth) {
     int tag = dwarf_tag(&*type);
@@ -157,7 +152,7 @@ std::string member_path(Dwarf_Die variable, std::uint64_t offset, std::uint64_t 
       if (lengths.empty() || stride == 0) break;
       for (std::size_t i = 1; i < lengths.size(); ++i) stride *= lengths[i];
       for (std::size_t i = 0; i < lengths.size(); ++i) {
-        if (stride == 0 || offset % stride + size > stride) return path;
+        if (stride == 0 || offset % stride + size > stride) return {path, type};
         path += fmt::format("[{}]", offset / stride);
         offset %= stride;
         if (i + 1 < lengths.size()) stride /= std::max<std::uint64_t>(lengths[i + 1], 1);
@@ -175,7 +170,7 @@ std::string member_path(Dwarf_Die variable, std::uint64_t offset, std::uint64_t 
     offset -= std::min(offset, part->offset);
     type = type_of(part->entry);
   }
-  return path;
+  return {path, type};
 }
 
 namespace {
@@ -200,8 +195,8 @@ std::optional<Part> find_part(Dwarf_Die type, std::string_view name, int depth) 
 
 }  // namespace
 
-std::optional<Member> find_member(Dwarf_Die variable, std::string_view path) {
-  std::optional<Dwarf_Die> type = type_of(variable);
+std::optional<Member> find_member(Dwarf_Die whole, std::string_view path) {
+  std::optional<Dwarf_Die> type = whole;
   Member found;
   while (!path.empty()) {
     if (!type) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How large a variable is and which part of it some of its bytes are, by its DWARF type.
+// Types of DWARF: how large they are, and which part of a variable some of its bytes are.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -12,18 +12,25 @@
 
 namespace svd {
 
-std::uint64_t size_of_variable(Dwarf_Die variable);  // 0: not known
+// Of a variable, member, pointer or array, without typedefs and qualifiers; nothing when it has
+// none, as a pointer to void.
+std::optional<Dwarf_Die> type_of(Dwarf_Die entry);
+std::uint64_t size_of(Dwarf_Die type);  // 0: not known
 
 // ".hits", "[3].head", "" for the whole or where no single member is meant, as in a copy of all.
 // Members that only the implementation of the C++ library knows are left out ("hits" of an atomic,
 // "a[2]" of a std::array), those of the C library end the path.
-std::string member_path(Dwarf_Die variable, std::uint64_t offset, std::uint64_t size);
+struct MemberPath {
+  std::string text;
+  std::optional<Dwarf_Die> type;  // of what it leads to
+};
+MemberPath member_path(Dwarf_Die type, std::uint64_t offset, std::uint64_t size);
 
 struct Member {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
 };
 // The way back; nothing when there is no such member.
-std::optional<Member> find_member(Dwarf_Die variable, std::string_view path);
+std::optional<Member> find_member(Dwarf_Die type, std::string_view path);
 
 }  // namespace svd

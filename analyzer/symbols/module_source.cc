@@ -87,7 +87,8 @@ std::string ModuleSource::variable_at(std::uint64_t address, std::uint64_t size)
   std::uint64_t offset = wanted - variable.address;
   if (offset >= std::max<std::uint64_t>(variable.size, 1)) return {};
   std::string name(debug->name_of(variable.entry));
-  return name.empty() ? name : name + member_path(variable.entry, offset, size);
+  std::optional<Dwarf_Die> type = type_of(variable.entry);
+  return name.empty() || !type ? name : name + member_path(*type, offset, size).text;
 }
 
 std::vector<Variable> ModuleSource::find_variables(std::string_view name) {
@@ -102,8 +103,11 @@ std::vector<Variable> ModuleSource::find_variables(std::string_view name) {
       if (last == nullptr || last != query.last()) continue;
       std::string_view full = debug->name_of(variable.entry);
       if (!query.means(full)) continue;
-      auto member = end == name.size() ? Member{0, variable.size}
-                                       : find_member(variable.entry, name.substr(end));
+      std::optional<Member> member = Member{0, variable.size};
+      if (end < name.size()) {
+        std::optional<Dwarf_Die> type = type_of(variable.entry);
+        member = type ? find_member(*type, name.substr(end)) : std::nullopt;
+      }
       if (!member) continue;
       Addr address(variable.address + member->offset + module_.bias);
       if (!found.empty() && found.back().address == address) continue;  // each unit names it
