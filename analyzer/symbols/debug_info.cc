@@ -10,17 +10,22 @@
 
 namespace svd {
 
-std::unique_ptr<DebugInfo> DebugInfo::open(const ElfFile& file, const std::string& path,
+std::unique_ptr<DebugInfo> DebugInfo::open(const ModuleFiles& files, const std::string& path,
                                            Diagnostics& diagnostics) {
-  Dwarf* dwarf = file ? dwarf_begin_elf(file.elf(), DWARF_C_READ, nullptr) : nullptr;
+  if (!files.file) return nullptr;
+  Dwarf* dwarf = dwarf_begin_elf(files.dwarf().elf(), DWARF_C_READ, nullptr);
   if (dwarf == nullptr) return nullptr;
-  std::unique_ptr<DebugInfo> info(new DebugInfo(dwarf, file, path, diagnostics));
+  std::unique_ptr<DebugInfo> info(new DebugInfo(dwarf, files, path, diagnostics));
   return info->units_.empty() ? nullptr : std::move(info);
 }
 
-DebugInfo::DebugInfo(Dwarf* dwarf, const ElfFile& file, const std::string& path,
+DebugInfo::DebugInfo(Dwarf* dwarf, const ModuleFiles& files, const std::string& path,
                      Diagnostics& diagnostics)
-    : dwarf_(dwarf), path_(path), diagnostics_(diagnostics), code_(file.code()) {
+    : dwarf_(dwarf),
+      frames_(dwarf_getcfi_elf(files.file.elf())),
+      path_(path),
+      diagnostics_(diagnostics),
+      code_(files.file.code()) {
   Dwarf_CU* unit = nullptr;
   std::uint8_t type = 0;
   Dwarf_Die entry;
@@ -33,6 +38,11 @@ DebugInfo::DebugInfo(Dwarf* dwarf, const ElfFile& file, const std::string& path,
   }
   std::sort(ranges_.begin(), ranges_.end(),
             [](const UnitRange& a, const UnitRange& b) { return a.begin < b.begin; });
+}
+
+DebugInfo::~DebugInfo() {
+  if (frames_ != nullptr) dwarf_cfi_end(frames_);
+  dwarf_end(dwarf_);
 }
 
 DwarfUnit* DebugInfo::unit_at(std::uint64_t address) {
@@ -181,6 +191,18 @@ const std::vector<DwarfVariable>& DebugInfo::variables() {
   std::sort(variables_.begin(), variables_.end(),
             [](const DwarfVariable& a, const DwarfVariable& b) { return a.address < b.address; });
   return variables_;
+}
+
+const DwarfVariable* DebugInfo::variable_at(std::uint64_t address) {
+  variables();
+  auto after = std::upper_bound(variables_.begin(), variables_.end(), address,
+                                [](std::uint64_t wanted, const DwarfVariable& variable) {
+                                  return wanted < variable.address;
+                                });
+  if (after == variables_.begin()) return nullptr;
+  const DwarfVariable& variable = after[-1];
+  bool in_it = address - variable.address < std::max<std::uint64_t>(variable.size, 1);
+  return in_it ? &variable : nullptr;
 }
 
 }  // namespace svd

@@ -35,6 +35,15 @@ struct DwarfVariable {
   Dwarf_Die entry;
 };
 
+// A variable of a function, where it is while an instruction is executed: in a register (as DWARF
+// numbers them), or in memory at a register plus an offset.
+struct LocalVariable {
+  Dwarf_Die entry;
+  bool in_memory;
+  int reg;
+  std::int64_t offset;
+};
+
 // One row of the line table: code [address, end), which can be empty.
 struct DwarfLine {
   std::uint64_t address;
@@ -105,11 +114,11 @@ class DwarfUnit {
 
 class DebugInfo {
  public:
-  // Null when the file holds none. All must outlive it; what is missing of `path` is added to
+  // Null when there is none. All must outlive it; what is missing of `path` is added to
   // `diagnostics` when it is noticed.
-  static std::unique_ptr<DebugInfo> open(const ElfFile& file, const std::string& path,
+  static std::unique_ptr<DebugInfo> open(const ModuleFiles& files, const std::string& path,
                                          Diagnostics& diagnostics);
-  ~DebugInfo() { dwarf_end(dwarf_); }
+  ~DebugInfo();
   DebugInfo(const DebugInfo&) = delete;
   DebugInfo& operator=(const DebugInfo&) = delete;
 
@@ -131,7 +140,11 @@ class DebugInfo {
   void each_entry(std::string_view last, const OnName& wanted,
                   const std::function<void(std::uint64_t address)>& f);
 
-  const std::vector<DwarfVariable>& variables();  // by address
+  const std::vector<DwarfVariable>& variables();            // by address
+  const DwarfVariable* variable_at(std::uint64_t address);  // null when there is none
+  // Of the functions that an instruction is in, of the innermost first; those that were optimised
+  // into something else than one place are left out.
+  std::vector<LocalVariable> locals_at(std::uint64_t address);
   std::string_view name_of(const Dwarf_Die& entry) { return names_.name_of(entry); }
 
  private:
@@ -141,7 +154,8 @@ class DebugInfo {
     std::uint32_t unit;
   };
 
-  DebugInfo(Dwarf* dwarf, const ElfFile& file, const std::string& path, Diagnostics& diagnostics);
+  DebugInfo(Dwarf* dwarf, const ModuleFiles& files, const std::string& path,
+            Diagnostics& diagnostics);
   DwarfUnit* unit_at(std::uint64_t address);
   void say_when_lost(DwarfUnit& unit);
   // Names in a unit's tables can be relative to the folder in which it was compiled.
@@ -149,6 +163,7 @@ class DebugInfo {
   SourceLine call_of(const Dwarf_Die& inlined);
 
   Dwarf* dwarf_;
+  Dwarf_CFI* frames_ = nullptr;  // how frames lie on the stack
   const std::string& path_;
   Diagnostics& diagnostics_;
   std::pair<std::uint64_t, std::uint64_t> code_;

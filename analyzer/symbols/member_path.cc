@@ -36,14 +36,15 @@ std::vector<std::uint64_t> dimensions_of(Dwarf_Die array) {
   return lengths;
 }
 
-std::uint64_t size_of(Dwarf_Die type, int depth) {
+// Arrays of arrays can go on for ever in a damaged file.
+std::uint64_t bounded_size(Dwarf_Die type, int depth) {
   Dwarf_Word size = 0;
   if (dwarf_tag(&type) != DW_TAG_array_type)
     return dwarf_aggregate_size(&type, &size) == 0 ? size : 0;
   std::vector<std::uint64_t> lengths = dimensions_of(type);
   std::optional<Dwarf_Die> element = type_of(type);
   if (!element || lengths.empty() || depth > kMaxDepth) return 0;
-  size = size_of(*element, depth + 1);
+  size = bounded_size(*element, depth + 1);
   for (std::uint64_t length : lengths) size *= length;
   return size;
 }
@@ -137,7 +138,7 @@ std::optional<Dwarf_Die> type_of(Dwarf_Die entry) {
   return peeled;
 }
 
-std::uint64_t size_of(Dwarf_Die type) { return size_of(type, 0); }
+std::uint64_t size_of(Dwarf_Die type) { return bounded_size(type, 0); }
 
 MemberPath member_path(Dwarf_Die whole, std::uint64_t offset, std::uint64_t size) {
   std::string path;

@@ -52,7 +52,7 @@ ModuleSource::ModuleSource(const Module& module, bool executable, Diagnostics& d
 DebugInfo* ModuleSource::debug() {
   if (debug_read_) return debug_.get();
   debug_read_ = true;
-  debug_ = DebugInfo::open(files_.dwarf(), module_.path, diagnostics_);
+  debug_ = DebugInfo::open(files_, module_.path, diagnostics_);
   if (debug_ == nullptr && files_.file && owner_ == Owner::kProgram) {
     diagnostics_.add(
         "no-debug-information", Severity::kInfo, 1,
@@ -77,18 +77,12 @@ const SymbolTable& ModuleSource::data() { return read_symbols(), data_; }
 std::string ModuleSource::variable_at(std::uint64_t address, std::uint64_t size) {
   DebugInfo* debug = owner_ == Owner::kProgram ? this->debug() : nullptr;
   if (debug == nullptr) return {};
-  std::uint64_t wanted = address - module_.bias;
-  const std::vector<DwarfVariable>& variables = debug->variables();
-  auto after = std::upper_bound(
-      variables.begin(), variables.end(), wanted,
-      [](std::uint64_t a, const DwarfVariable& variable) { return a < variable.address; });
-  if (after == variables.begin()) return {};
-  const DwarfVariable& variable = after[-1];
-  std::uint64_t offset = wanted - variable.address;
-  if (offset >= std::max<std::uint64_t>(variable.size, 1)) return {};
-  std::string name(debug->name_of(variable.entry));
-  std::optional<Dwarf_Die> type = type_of(variable.entry);
-  return name.empty() || !type ? name : name + member_path(*type, offset, size).text;
+  const DwarfVariable* variable = debug->variable_at(address - module_.bias);
+  if (variable == nullptr) return {};
+  std::string name(debug->name_of(variable->entry));
+  std::optional<Dwarf_Die> type = type_of(variable->entry);
+  if (name.empty() || !type) return name;
+  return name + member_path(*type, address - module_.bias - variable->address, size).text;
 }
 
 std::vector<Variable> ModuleSource::find_variables(std::string_view name) {

@@ -12,6 +12,7 @@
 #include "svd/trace/nearest.h"
 #include "symbols/function_name.h"
 #include "symbols/module_source.h"
+#include "symbols/operand_names.h"
 #include "symbols/source_text.h"
 
 namespace svd {
@@ -69,10 +70,12 @@ struct SourceMap::Impl {
   SymbolTable recorded_data;
   std::unordered_map<Pc, Place> places;
   std::unordered_map<const Symbol*, std::string> function_names;
+  std::span<const Block> blocks;
+  std::optional<OperandNames> operands;
   std::optional<SourceText> text;
 };
 
-SourceMap::Impl::Impl(const TraceReader& trace, Diagnostics& diagnostics) {
+SourceMap::Impl::Impl(const TraceReader& trace, Diagnostics& diagnostics) : blocks(trace.blocks()) {
   auto built = std::filesystem::file_time_type::min();
   for (const Module& module : trace.modules()) {
     bool executable = module.path == trace.process().executable;
@@ -243,6 +246,14 @@ std::string SourceMap::variable_at(Addr address, std::uint64_t size) {
   if (symbol == nullptr) return {};
   std::uint64_t offset = address.value - symbol->address;
   return offset == 0 ? symbol->name : fmt::format("{}+{}", symbol->name, offset);
+}
+
+std::string SourceMap::operand_name(Pc pc) {
+  ModuleSource* module = impl_->module_of(pc.value);
+  DebugInfo* debug = module == nullptr ? nullptr : module->debug();
+  if (debug == nullptr) return {};
+  if (!impl_->operands) impl_->operands.emplace(impl_->blocks);
+  return impl_->operands->name_at(pc, *debug, module->bias());
 }
 
 std::vector<Variable> SourceMap::find_variables(std::string_view name) {

@@ -77,6 +77,9 @@ class SourceMap {
   // static in a function or class) that contains the bytes, and which part of it they are; by its
   // symbol ("table+24") where there is no debug information; empty when it is not known.
   std::string variable_at(Addr address, std::uint64_t size);
+  // What the source calls the memory that the instruction accesses, for what has no name of its
+  // own: "buf->outcnt", "queue->slots[...].owner", "*counter"; empty when it is not known.
+  std::string operand_name(Pc pc);
   // Those of this name, with or without namespaces and classes, by address.
   std::vector<Variable> find_variables(std::string_view name);
 
