@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -22,13 +23,14 @@ struct RawAccess {
   std::string_view role;  // as in the report: "first", "remote", …
   Moment moment{};
   ThreadIndex thread{};
-  SiteId site{};
+  std::optional<SiteId> site{};  // none: all that is known is the moment, the trace says the rest
   LockSetId locks = kNoLocks;
   TouchKind kind = TouchKind::kRead;
   bool atomic = false;
   Addr address{};  // of the bytes that it has in common with the others
   std::uint64_t size = 0;
 
+  RawAccess(std::string_view r, Moment m) : role(r), moment(m) {}
   RawAccess(std::string_view r, const Mark& mark, Addr a, std::uint64_t s)
       : role(r),
         moment(mark.moment),

@@ -8,6 +8,7 @@ namespace svd {
 namespace {
 
 constexpr std::uint64_t kWord = 8;  // reads of more are vector instructions
+constexpr std::uint32_t kFutex = 202;
 
 }  // namespace
 
@@ -33,7 +34,8 @@ Scan::Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names
       sites_(trace),
       sync_(trace, lock_sets),
       filter_(trace, rules, names, sync_.threads()),
-      user_site_(sync_.threads()) {}
+      user_site_(sync_.threads()),
+      system_call_(sync_.threads()) {}
 
 void Scan::chunk(std::size_t index, const Chunk& chunk) {
   chunk.walk(Visitor(*this, moments_.first(index), chunk.first_seq));
@@ -60,8 +62,8 @@ void Scan::exec(const Exec& exec, Moment first) {
     access.size = memory.size;
     access.site = user ? sites_.of(exec.shape->id, memory.slot->instruction) : user_site;
     access.kind = memory.slot->write ? TouchKind::kWrite : TouchKind::kRead;
-    access.atomic = memory.slot->atomic ||
-                    filter_.is_atomic(exec.shape->id, memory.slot->instruction);
+    access.atomic =
+        memory.slot->atomic || filter_.is_atomic(exec.shape->id, memory.slot->instruction);
     if (!memory.slot->write) sync_.read(running_, memory.address, *this);
     give(access);
     if (access.atomic && memory.slot->write)
@@ -91,8 +93,12 @@ void Scan::memory(const Event& event, Moment now) {
     access.size = freed->size;
     access.kind = TouchKind::kFree;
     give(access);
+  } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
+    system_call_[access.thread.value] = call->number;
   } else if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
+    // What a futex is was accessed atomically, and only that.
     if (filter_.counts(access.thread) == Counts::kNot) return;
+    if (system_call_[access.thread.value] == kFutex) return;
     access.address = kernel->address;
     access.size = kernel->size;
     access.kind = kernel->access == Access::kWrite ? TouchKind::kWrite : TouchKind::kRead;

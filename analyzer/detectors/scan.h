@@ -50,6 +50,7 @@ class Scan : private OrderListener {
   Lifetimes lifetimes_;
   std::vector<Detector*> detectors_;
   std::vector<SiteId> user_site_;  // of each thread: its last instruction in code of the user
+  std::vector<std::uint32_t> system_call_;  // of each thread: the last one
   std::uint64_t accesses_ = 0;
   ThreadId running_id_{};  // the thread of the last execution, and its index
   ThreadIndex running_{};

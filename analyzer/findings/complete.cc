@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <unordered_map>
 
 #include "findings/summary.h"
 
@@ -14,6 +14,11 @@ namespace {
 
 bool overlap(Addr a, std::uint64_t a_size, Addr b, std::uint64_t b_size) {
   return a < b + b_size && b < a + a_size;
+}
+
+CodePlace place_of(const Source& source, SiteId site) {
+  const Sites::Place& place = source.sites[site];
+  return place.statement ? source.places.place(*place.statement) : source.places.place(place.pc);
 }
 
 // What is still to be looked up in the trace about one access.
@@ -25,14 +30,19 @@ struct Wanted {
 // Walks one chunk and fills in what is wanted of it.
 class LookUp {
  public:
-  LookUp(Moment first, Seq first_seq, std::span<const Wanted> wanted)
-      : base_(first - first_seq.value), wanted_(wanted) {}
+  LookUp(const Source& source, Moment first, Seq first_seq, std::span<const Wanted> wanted)
+      : source_(source), base_(first - first_seq.value), wanted_(wanted) {}
 
   void exec(const Exec& exec) {
+    last_[exec.thread] = {exec.shape->id, exec.shape->part.end - 1U};
     Moment first = base_ + exec.seq.value;
     for (; next() && next()->raw->moment < first + exec.shape->part.steps(); ++at_) {
       const Wanted& wanted = *next();
       wanted.access->seq = exec.seq + (wanted.raw->moment - first);
+      if (!wanted.raw->site) {
+        std::uint64_t instruction = exec.shape->part.first + (wanted.access->seq - exec.seq);
+        stand(*wanted.access, exec.thread, {exec.shape->id, instruction});
+      }
       exec.accesses([&](const MemoryAccess& memory) {
         if (memory.seq == wanted.access->seq && matches(memory, *wanted.raw))
           take(memory, *wanted.access);
@@ -45,6 +55,7 @@ class LookUp {
     for (; next() && next()->raw->moment == now; ++at_) {
       FindingAccess& access = *next()->access;
       access.seq = event.seq;
+      if (!next()->raw->site) stand(access, event.thread, last_[event.thread]);
       const auto* kernel = std::get_if<KernelAccess>(&event.body);
       if (kernel != nullptr) access.kernel = true;
     }
@@ -52,19 +63,33 @@ class LookUp {
   }
 
  private:
+  struct Position {
+    BlockId block{};
+    std::uint64_t instruction = 0;
+  };
+
+  void stand(FindingAccess& access, ThreadId thread, const Position& at) {
+    access.thread = thread;
+    access.place = place_of(source_, source_.sites.of(at.block, at.instruction));
+  }
+
   const Wanted* next() const { return at_ < wanted_.size() ? &wanted_[at_] : nullptr; }
 
   static bool matches(const MemoryAccess& memory, const RawAccess& raw) {
+    if (!raw.site) return true;
     return memory.slot->write == (raw.kind != TouchKind::kRead) &&
            overlap(memory.address, memory.size, raw.address, raw.size);
   }
   static void take(const MemoryAccess& memory, FindingAccess& access) {
     access.address = memory.address;
     access.size = memory.size;
+    access.kind = memory.slot->write ? TouchKind::kWrite : TouchKind::kRead;
     if (memory.has_value) access.value = memory.value;
   }
 
+  const Source& source_;
   Moment base_;
+  std::unordered_map<ThreadId, Position> last_;
   std::span<const Wanted> wanted_;
   std::size_t at_ = 0;
 };
@@ -105,9 +130,7 @@ class Completion {
     access.atomic = raw.atomic;
     access.address = raw.address;
     access.size = raw.size;
-    const Sites::Place& place = source_.sites[raw.site];
-    access.place =
-        place.statement ? source_.places.place(*place.statement) : source_.places.place(place.pc);
+    if (raw.site) access.place = place_of(source_, *raw.site);
     for (const HeldLock& lock : source_.lock_sets[raw.locks])
       access.locks.push_back(source_.places.lock(lock.object) + (lock.shared ? " (shared)" : ""));
   }
@@ -122,7 +145,7 @@ class Completion {
       while (end < wanted_.size() && source_.moments.chunk_of(wanted_[end].raw->moment) == index)
         ++end;
       if (source_.trace.decode(index, chunk)) {
-        chunk.walk(LookUp(source_.moments.first(index), chunk.first_seq,
+        chunk.walk(LookUp(source_, source_.moments.first(index), chunk.first_seq,
                           std::span(wanted_).subspan(i, end - i)));
       }
       i = end;

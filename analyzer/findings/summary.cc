@@ -51,6 +51,12 @@ std::string describe(const CodePlace& place) {
 }
 
 std::string summarize(const Finding& finding) {
+  if (finding.detectors.front() == "declared-atomic") {
+    return fmt::format(
+        "atomic blocks cannot be put one after the other: {} of thread {} comes before and after "
+        "what others do",
+        describe(finding.accesses.front().place), finding.accesses.front().thread.value);
+  }
   const FindingAccess& first = finding.accesses.front();
   const FindingAccess& last = finding.accesses.back();
   return fmt::format("data race on {}: {}, {}, and nothing orders the two", what(finding),
