@@ -142,8 +142,8 @@ class DebugInfo {
 
   const std::vector<DwarfVariable>& variables();            // by address
   const DwarfVariable* variable_at(std::uint64_t address);  // null when there is none
-  // Of the functions that an instruction is in, of the innermost first; those that were optimised
-  // into something else than one place are left out.
+  // Of the functions that an instruction is in, the innermost one's first; not of those of the C++
+  // library, and not those that were optimised into something else than one place.
   std::vector<LocalVariable> locals_at(std::uint64_t address);
   std::string_view name_of(const Dwarf_Die& entry) { return names_.name_of(entry); }
 

@@ -61,6 +61,12 @@ std::optional<Location> frame_address(Dwarf_CFI* frames, std::uint64_t address) 
                   static_cast<std::int64_t>(operations->number2)};
 }
 
+// What is inlined from there has names that say nothing, `__first` and a `this` that is not the
+// program's.
+bool is_of_library(std::string_view function) {
+  return function.starts_with("std::") || function.starts_with("__");
+}
+
 // Those of a function or block and of the blocks in it that the address is in, the latter first.
 void add_locals(Dwarf_Die scope, std::uint64_t address, std::optional<Location> frame, int depth,
                 std::vector<LocalVariable>& locals) {
@@ -91,7 +97,8 @@ std::vector<LocalVariable> DebugInfo::locals_at(std::uint64_t address) {
   std::optional<Location> frame =
       location_of(real->entry, DW_AT_frame_base, address, frame_address(frames_, address));
   while (true) {
-    add_locals(function->entry, address, frame, 0, locals);
+    if (!is_of_library(name_of(function->entry)))
+      add_locals(function->entry, address, frame, 0, locals);
     if (function == real) break;
     function = &unit->functions()[function->caller];
   }

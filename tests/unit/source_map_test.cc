@@ -5,6 +5,7 @@
 
 #include "symbols/source_map.h"
 
+#include <capstone/capstone.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "support/run_command.h"
@@ -67,6 +70,13 @@ class Recorded {
     open(module);
   }
   explicit Recorded(const Module& module) { open(module); }
+  // With the code of these functions among the trace's blocks.
+  Recorded(const std::string& path, const std::vector<std::string>& functions) : Recorded(path) {
+    std::vector<Block> blocks;
+    for (const std::string& function : functions) add_code(path, function, blocks);
+    Module module = trace_->modules()[0];
+    open(module, blocks);
+  }
 
   SourceMap& operator*() { return *map_; }
   SourceMap* operator->() { return map_.get(); }
@@ -83,10 +93,40 @@ class Recorded {
   }
 
  private:
-  void open(const Module& module) {
+  // Straight-line runs of its instructions.
+  void add_code(const std::string& path, const std::string& function, std::vector<Block>& blocks) {
+    std::uint64_t at = map_->entries_of_function(function).at(0).value;
+    std::ifstream in(path, std::ios::binary);
+    std::string file{std::istreambuf_iterator<char>(in), {}};
+    csh engine = 0;
+    SVD_CHECK(cs_open(CS_ARCH_X86, CS_MODE_64, &engine) == CS_ERR_OK);
+    cs_option(engine, CS_OPT_DETAIL, CS_OPT_ON);
+    blocks.emplace_back();
+    while (map_->at(Pc(at)).frames.back().function == function) {
+      // The first segments of such small programs lie in memory as in the file.
+      const auto* bytes = reinterpret_cast<const std::uint8_t*>(&file.at(at - kBias));
+      cs_insn* decoded = nullptr;
+      SVD_CHECK(cs_disasm(engine, bytes, 15, at, 1, &decoded) == 1);
+      auto length = static_cast<std::uint8_t>(decoded->size);
+      bool ends = cs_insn_group(engine, decoded, CS_GRP_JUMP) ||
+                  cs_insn_group(engine, decoded, CS_GRP_CALL) ||
+                  cs_insn_group(engine, decoded, CS_GRP_RET);
+      cs_free(decoded, 1);
+      blocks.back().instructions.push_back({Pc(at), length});
+      blocks.back().code.insert(blocks.back().code.end(), bytes, bytes + length);
+      at += length;
+      if (ends) blocks.emplace_back();
+    }
+    cs_close(&engine);
+    if (blocks.back().instructions.empty()) blocks.pop_back();
+  }
+
+  void open(const Module& module, const std::vector<Block>& blocks = {}) {
+    map_.reset();
     auto writer = TraceWriter::create(file_.path(), Process{});
     SVD_CHECK(writer);
     (*writer)->add(module);
+    for (const Block& block : blocks) (*writer)->add(block);
     SVD_CHECK((*writer)->finish());
     auto reader = TraceReader::open(file_.path());
     SVD_CHECK(reader);
@@ -343,6 +383,25 @@ TEST(SourceMap, KnowsWhatIsTheProgramsOwn) {
     EXPECT_EQ(Recorded(module)->is_user(Pc(kBias)), c.own) << c.path;
   }
   EXPECT_TRUE(Recorded(Module{})->is_user(Pc(kBias)));
+}
+
+TEST(SourceMap, NamesWhatIsAccessedThroughPointers) {
+  for (const char* name : {"c", "c_unoptimised"}) {
+    Recorded run(program(name), {"drain", "on_stack"});
+    // Of all instructions of a line: each row of the line table may have several.
+    auto operands = [&](const char* what) {
+      std::set<std::string> names;
+      for (Pc pc : run->pcs_of_line(kC, line_of(what, kC)))
+        for (std::uint64_t i = 0; run->at(pc + i).frames[0].line == line_of(what, kC); ++i)
+          names.insert(run->operand_name(pc + i));
+      return names;
+    };
+    std::set<std::string> drain = operands("drain");
+    std::set<std::string> index = operands("index");
+    EXPECT_THAT(drain, testing::IsSupersetOf({"server->log", "server->log->count", "*limit"}));
+    EXPECT_THAT(index, testing::IsSupersetOf({"server->port", "server->log->bytes[...]"})) << name;
+    EXPECT_THAT(operands("own"), testing::Contains("own.count")) << name;
+  }
 }
 
 // addr2line's answer for each address: lines of frames, innermost first.

@@ -20,9 +20,26 @@ __attribute__((noinline)) int next_id(void) {
   return ++counter; /* here: next_id */
 }
 
+struct server {
+  int port;
+  struct buffer* log;
+};
+
+__attribute__((noinline)) int drain(struct server* server, const int* limit) {
+  server->log->count = *limit;             /* here: drain */
+  return server->log->bytes[server->port]; /* here: index */
+}
+
+__attribute__((noinline)) int on_stack(int argc) {
+  volatile struct buffer own;
+  own.count = argc; /* here: own */
+  return own.count;
+}
+
 int main(int argc, char** argv) {
   put(&buffers[argc & 1], **argv); /* here: call of put */
 #line 700 "grammar.y"
   counter = next_id();
-  return counter;
+  struct server server = {on_stack(argc), buffers};
+  return drain(&server, &counter);
 }
