@@ -85,8 +85,7 @@ void ControlFlow::add_function(const Discovery& discovery, const FlowGraphs& gra
   added.entry = Pc(entry->range.begin);
   added.name = entry->name;
 
-  FlowGraph flow = graphs.of(function);
-  tie_endless(flow.graph);
+  FlowGraph flow = graphs.with_exits(function);
   if (flow.unknown_targets > 0) {
     diagnostics.add(
         "unknown-branch-target", Severity::kLoss, flow.unknown_targets,

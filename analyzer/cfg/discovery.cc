@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recursive descent from all that is known to begin something; then, in pieces whose end is known,
-// from what that left over (exception handlers, and cases of switches that were not understood); at
+// from what that left over (cases of switches that were not understood); at
 // last from what ran. Calls are taken to return: which do not is found out later.
 
 #include "cfg/discovery.h"
@@ -20,6 +20,7 @@ Discovery::Discovery(CodeMap& map, const Observations& observations)
   add_pieces(map_, observations.entries, pieces_);
   for (const CodePiece& piece : pieces_) enter(piece.range.begin, kLeader | kRoot);
   for (Address entry : observations.entries) enter(entry, kLeader | kRoot);
+  for (const auto& file : map_.files()) enter_handlers(*file);
   drain();
   for (std::size_t i = 0; i < pieces_.size(); ++i)
     if (pieces_[i].sized) sweep(CodePiece(pieces_[i]));
@@ -32,6 +33,15 @@ const std::vector<Address>& Discovery::targets(Address indirect_jump) const {
   static const std::vector<Address> kNothing;
   auto found = targets_.find(indirect_jump);
   return found == targets_.end() ? kNothing : found->second;
+}
+
+void Discovery::enter_handlers(const ModuleFile& file) {
+  for (const FrameDescription& frame : file.frames()) {
+    if (frame.handlers == 0) continue;
+    auto table = file.bytes_at(frame.handlers);
+    for (Address pad : landing_pads(table, frame.handlers, frame.range.begin))
+      enter(pad, kLeader | kRoot);
+  }
 }
 
 // Has `at` walked, unless it has been.

@@ -35,6 +35,7 @@ class Discovery {
  private:
   void enter(Address at, unsigned marks);
   void enter_call(Address target);
+  void enter_handlers(const ModuleFile& file);
   void walk(Address at);
   void follow(const Step& step, Address at);
   void drain();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The format is that of the Linux Standard Base, "Exception Frames".
+// The formats are those of the Linux Standard Base, "Exception Frames", and of the Itanium C++ ABI.
 #include "cfg/eh_frame.h"
 
 #include <cstring>
@@ -11,10 +11,12 @@ namespace svd {
 namespace {
 
 constexpr std::uint8_t kPcRelative = 0x10;
+constexpr std::uint8_t kOmitted = 0xff;
 
 // Reads numbers one after the other; past the end they are 0 and `ok` is false.
 struct Cursor {
   std::span<const std::uint8_t> bytes;
+  Address address = 0;  // of the first of them
   std::size_t at = 0;
   bool ok = true;
 
@@ -27,7 +29,7 @@ struct Cursor {
     return value;
   }
 
-  // Signed or unsigned alike: what is skipped does not matter.
+  // Unsigned; of signed ones only the length is needed.
   std::uint64_t leb() {
     std::uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
@@ -37,12 +39,14 @@ struct Cursor {
     }
   }
 
-  std::uint64_t encoded(std::uint8_t format) {
-    switch (format & 0x0f) {
+  std::uint64_t raw(std::uint8_t encoding) {
+    switch (encoding & 0x0f) {
       case 0x00:
       case 0x04:
       case 0x0c:
         return number<std::uint64_t>();
+      case 0x01:
+        return leb();
       case 0x02:
         return number<std::uint16_t>();
       case 0x03:
@@ -55,12 +59,25 @@ struct Cursor {
         return ok = false, 0;
     }
   }
+
+  // An address, absolute or relative to where it stands; 0 is none.
+  Address pointer(std::uint8_t encoding) {
+    Address here = address + at;
+    std::uint64_t value = raw(encoding);
+    if ((encoding & 0x70 & ~kPcRelative) != 0) ok = false;
+    return value != 0 && (encoding & kPcRelative) != 0 ? here + value : value;
+  }
 };
 
-// How the common part at `offset` says that addresses are encoded.
-std::optional<std::uint8_t> address_encoding(std::span<const std::uint8_t> section,
-                                             std::size_t offset) {
-  Cursor c{section, offset};
+// What the common part of frame descriptions says about them.
+struct CommonPart {
+  bool augmented = false;
+  std::uint8_t addresses = 0;  // encodings
+  std::uint8_t handlers = kOmitted;
+};
+
+std::optional<CommonPart> common_part(Cursor c) {
+  CommonPart part;
   c.number<std::uint32_t>();                      // length
   if (c.number<std::uint32_t>() != 0) return {};  // not a common part
   auto version = c.number<std::uint8_t>();
@@ -69,24 +86,36 @@ std::optional<std::uint8_t> address_encoding(std::span<const std::uint8_t> secti
   c.leb();  // alignment of code
   c.leb();  // and of data
   version == 1 ? c.number<std::uint8_t>() : c.leb();
-  std::uint8_t encoding = 0;
   for (char letter : augmentation) {
-    if (letter == 'z') c.leb();
-    if (letter == 'L') c.number<std::uint8_t>();
-    if (letter == 'P') c.encoded(c.number<std::uint8_t>());
-    if (letter == 'R') encoding = c.number<std::uint8_t>();
+    if (letter == 'z') c.leb(), part.augmented = true;
+    if (letter == 'L') part.handlers = c.number<std::uint8_t>();
+    if (letter == 'P') c.raw(c.number<std::uint8_t>());
+    if (letter == 'R') part.addresses = c.number<std::uint8_t>();
   }
-  if (!c.ok || (encoding & 0xf0 & ~kPcRelative) != 0) return {};
-  return encoding;
+  if (!c.ok) return {};
+  return part;
+}
+
+FrameDescription description(Cursor c, const CommonPart& part) {
+  FrameDescription result;
+  result.range.begin = c.pointer(part.addresses);
+  result.range.end = result.range.begin + c.raw(part.addresses);
+  if (!c.ok) return {};
+  if (!part.augmented || part.handlers == kOmitted) return result;
+  c.leb();
+  result.handlers = c.pointer(part.handlers);
+  if (!c.ok) result.handlers = 0;
+  return result;
 }
 
 }  // namespace
 
-std::vector<AddressRange> eh_frame_ranges(std::span<const std::uint8_t> section, Address address) {
-  std::vector<AddressRange> ranges;
-  std::size_t known_offset = section.size();  // of the common part that was read last
-  std::optional<std::uint8_t> encoding;
-  Cursor c{section};
+std::vector<FrameDescription> frame_descriptions(std::span<const std::uint8_t> section,
+                                                 Address address) {
+  std::vector<FrameDescription> descriptions;
+  std::size_t known = section.size();  // where the common part begins that was read last
+  std::optional<CommonPart> part;
+  Cursor c{section, address};
   while (c.at < section.size()) {
     std::size_t begin = c.at + sizeof(std::uint32_t);
     auto length = c.number<std::uint32_t>();
@@ -94,20 +123,35 @@ std::vector<AddressRange> eh_frame_ranges(std::span<const std::uint8_t> section,
     if (!c.ok || length > section.size() - begin) break;
     auto id = c.number<std::uint32_t>();
     if (id != 0 && id <= begin) {
-      if (begin - id != known_offset) {
-        known_offset = begin - id;
-        encoding = address_encoding(section, known_offset);
+      if (begin - id != known) {
+        known = begin - id;
+        part = common_part({section, address, known});
       }
-      if (encoding) {
-        std::uint64_t origin = *encoding & kPcRelative ? address + c.at : 0;
-        std::uint64_t first = origin + c.encoded(*encoding);
-        std::uint64_t size = c.encoded(*encoding & 0x0f);
-        if (c.ok && size != 0) ranges.push_back({first, first + size});
-      }
+      FrameDescription found = part ? description(c, *part) : FrameDescription{};
+      if (found.range.end > found.range.begin) descriptions.push_back(found);
     }
-    c = Cursor{section, begin + length};
+    c = Cursor{section, address, begin + length};
   }
-  return ranges;
+  return descriptions;
+}
+
+std::vector<Address> landing_pads(std::span<const std::uint8_t> table, Address address,
+                                  Address code) {
+  std::vector<Address> pads;
+  Cursor c{table, address};
+  auto encoding = c.number<std::uint8_t>();
+  Address origin = encoding == kOmitted ? code : c.pointer(encoding);
+  if (c.number<std::uint8_t>() != kOmitted) c.leb();  // the table of types
+  encoding = c.number<std::uint8_t>();
+  std::uint64_t size = c.leb();
+  for (std::size_t end = c.at + size; c.ok && c.at < end;) {
+    c.raw(encoding);  // the calls: where they begin, and how many bytes of code
+    c.raw(encoding);
+    std::uint64_t pad = c.raw(encoding);
+    c.leb();  // what to do there
+    if (c.ok && pad != 0) pads.push_back(origin + pad);
+  }
+  return pads;
 }
 
 }  // namespace svd

@@ -217,6 +217,15 @@ FlowGraphs::FlowGraphs(const Discovery& discovery)
 
 FlowGraph FlowGraphs::of(std::uint32_t function) const { return Builder(*this, function).build(); }
 
+FlowGraph FlowGraphs::with_exits(std::uint32_t function) const {
+  FlowGraph flow = of(function);
+  for (std::uint32_t head : tie_endless(flow.graph)) {
+    Address begin = flow.blocks[head].begin;
+    flow.blocks.push_back({.begin = begin, .last = begin});
+  }
+  return flow;
+}
+
 // A function that turns out not to return can be the reason for its callers not to return, either.
 void FlowGraphs::infer() {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> calls;  // callee, caller

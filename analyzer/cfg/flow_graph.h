@@ -35,6 +35,9 @@ class FlowGraphs {
   explicit FlowGraphs(const Discovery& discovery);
 
   FlowGraph of(std::uint32_t function) const;
+  // The same with an exit from each endless loop, as post_dominators() needs it: an empty block
+  // more in front of its head.
+  FlowGraph with_exits(std::uint32_t function) const;
   bool noreturn(std::uint32_t function) const { return noreturn_[function]; }
   // The pieces of a function, ascending.
   std::span<const std::uint32_t> pieces(std::uint32_t function) const {

@@ -53,7 +53,7 @@ void ModuleFile::read_sections() {
     if (data == nullptr || data->d_buf == nullptr || (header.sh_flags & SHF_ALLOC) == 0) return;
     LoadedBytes loaded{header.sh_addr + bias_, bytes_of(data)};
     std::string_view name = files_.file.section_name(header);
-    if (name == ".eh_frame") frames_ = eh_frame_ranges(loaded.bytes, loaded.begin);
+    if (name == ".eh_frame") frames_ = frame_descriptions(loaded.bytes, loaded.begin);
     sections_.push_back(loaded);
     if ((header.sh_flags & SHF_EXECINSTR) == 0) return;
     if (name.starts_with(".plt"))

@@ -41,7 +41,7 @@ class ModuleFile {
   // The sections, not the segments: an executable segment can also hold tables.
   const std::vector<LoadedBytes>& code() const { return code_; }
   const std::vector<FunctionSymbol>& functions() const { return functions_; }
-  const std::vector<AddressRange>& frames() const { return frames_; }  // of .eh_frame
+  const std::vector<FrameDescription>& frames() const { return frames_; }
 
   // Bytes of any loaded section from `at` to its end.
   std::span<const std::uint8_t> bytes_at(Address at) const;
@@ -61,7 +61,7 @@ class ModuleFile {
   std::vector<LoadedBytes> code_;
   std::vector<LoadedBytes> sections_;  // all that are loaded from the file, code among them
   std::vector<FunctionSymbol> functions_;
-  std::vector<AddressRange> frames_;
+  std::vector<FrameDescription> frames_;
   std::unordered_map<Address, std::string> imports_;
   std::vector<std::pair<Address, Address>> relocated_;  // where and to what, ascending
 };

@@ -34,7 +34,8 @@ void add_stubs(const CodeRegion& region, std::vector<CodePiece>& pieces) {
 }
 
 void add_frames(const ModuleFile& file, const CodeMap& map, std::vector<CodePiece>& pieces) {
-  for (const AddressRange& range : file.frames()) {
+  for (const FrameDescription& frame : file.frames()) {
+    const AddressRange& range = frame.range;
     const CodeRegion* region = map.find(range.begin);
     if (region == nullptr || region->code.stub_size != 0 || range.end > region->code.end())
       continue;

@@ -129,18 +129,24 @@ class Components {
 
 }  // namespace
 
-void tie_endless(Graph& graph) {
-  if (postorder(reverse(graph), graph.exit()).size() == graph.size() + 1) return;
-  std::vector<bool> tied(graph.size());
-  Components(graph).each([&](std::uint32_t entered, bool left) { tied[entered] = !left; });
-  Graph result;
-  for (std::uint32_t v = 0; v < graph.size(); ++v) {
-    auto successors = graph.of(v);
-    result.successors.insert(result.successors.end(), successors.begin(), successors.end());
-    if (tied[v]) result.successors.push_back(graph.exit());
-    result.close();
+std::vector<std::uint32_t> tie_endless(Graph& graph) {
+  std::vector<std::uint32_t> heads;
+  if (postorder(reverse(graph), graph.exit()).size() == graph.size() + 1) return heads;
+  Components(graph).each([&](std::uint32_t entered, bool left) {
+    if (!left) heads.push_back(entered);
+  });
+  std::uint32_t before = graph.size();
+  std::uint32_t exit = before + static_cast<std::uint32_t>(heads.size());
+  for (std::uint32_t& to : graph.successors) {
+    auto head = std::find(heads.begin(), heads.end(), to);
+    if (to == before) to = exit;
+    if (head != heads.end()) to = before + static_cast<std::uint32_t>(head - heads.begin());
   }
-  graph = std::move(result);
+  for (std::uint32_t head : heads) {
+    graph.successors.insert(graph.successors.end(), {head, exit});
+    graph.close();
+  }
+  return heads;
 }
 
 std::vector<std::uint32_t> post_dominators(const Graph& graph) {

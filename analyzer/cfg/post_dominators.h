@@ -9,7 +9,7 @@
 
 namespace svd {
 
-// Vertices 0 to size() - 1, and the exit behind them, which has no successors.
+// Vertices 0 to size() - 1, each with successors, and the exit behind them, which has none.
 struct Graph {
   std::vector<std::uint32_t> first{0};  // vertex v's are successors[first[v]] to [first[v + 1]]
   std::vector<std::uint32_t> successors{};
@@ -23,9 +23,11 @@ struct Graph {
   void close() { first.push_back(static_cast<std::uint32_t>(successors.size())); }
 };
 
-// Gives every set of vertices that is never left one edge to the exit: from the vertex where a
-// depth-first search that begins at vertex 0 gets into it, the head of an endless loop.
-void tie_endless(Graph& graph);
+// Makes an exit for every set of vertices that is never left: a new vertex before the one where a
+// depth-first search that begins at vertex 0 gets into the set, the head of an endless loop, from
+// which control goes to the head or to the exit. Returns the heads; the first one's new vertex
+// has the number that the exit had, the next one's the following, and the exit comes behind them.
+std::vector<std::uint32_t> tie_endless(Graph& graph);
 
 // For each vertex the first one, or the exit, that is on all ways from it to the exit, itself
 // excluded. The exit must be reachable from everywhere.

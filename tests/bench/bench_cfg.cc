@@ -56,7 +56,7 @@ void measure(const std::string& path) {
     FlowGraph flow;
     std::vector<std::uint32_t> one;
     std::vector<std::uint32_t> other;
-    graphs += seconds([&] { flow = code->graph(f); });
+    graphs += seconds([&] { flow = code->graphs().with_exits(f); });
     ours += seconds([&] { one = post_dominators(flow.graph); });
     boosts += seconds([&] { other = test::boost_post_dominators(flow.graph); });
     blocks += flow.blocks.size();

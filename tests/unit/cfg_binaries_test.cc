@@ -37,7 +37,7 @@ class Binary : public ::testing::TestWithParam<std::string> {
 TEST_P(Binary, PostDominatorsAreBoosts) {
   std::size_t blocks = 0;
   for (std::uint32_t f = 0; f < code_.functions(); ++f) {
-    FlowGraph flow = code_.graph(f);
+    FlowGraph flow = code_.graphs().with_exits(f);
     blocks += flow.blocks.size();
     ASSERT_EQ(post_dominators(flow.graph), boost_post_dominators(flow.graph))
         << fmt::format("function at {:#x}", flow.blocks.front().begin);

@@ -29,13 +29,6 @@ class CodeOfFile {
   const FlowGraphs& graphs() const { return *graphs_; }
   std::uint32_t functions() const { return discovery_->function_count(); }
 
-  // Ready for post_dominators().
-  FlowGraph graph(std::uint32_t function) const {
-    FlowGraph flow = graphs_->of(function);
-    tie_endless(flow.graph);
-    return flow;
-  }
-
  private:
   CodeMap map_;
   Observations nothing_;
