@@ -108,7 +108,7 @@ int run_dump(const Arguments& arguments) {
     auto listing = options.json ? make_json_listing(*trace, names, *output)
                                 : make_text_listing(*trace, names, style, *output);
     list(*trace, *selection, options.bounds, *listing, diagnostics, [&](Seq done) {
-      progress.at(done.value);
+      progress.at(done - trace->first_seq());
       return !output->failed();
     });
   }

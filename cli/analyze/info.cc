@@ -41,7 +41,7 @@ int run_info(const Arguments& arguments) {
   Facts facts;
   {
     Progress progress("reading", "instr", trace->steps(), command.quiet());
-    facts = gather(*trace, names, [&progress](Seq at) { progress.at(at.value); });
+    facts = gather(*trace, names, [&](Seq at) { progress.at(at - trace->first_seq()); });
   }
   for (const Diagnostic& d : of_names.list())
     facts.diagnostics.add(d.name, d.severity, d.count, d.text);

@@ -19,7 +19,7 @@ namespace {
 class Checker {
  public:
   Checker(const TraceReader& trace, Diagnostics& diagnostics)
-      : trace_(trace), diagnostics_(diagnostics) {
+      : trace_(trace), diagnostics_(diagnostics), next_(trace.first_seq()) {
     for (const Statement& statement : trace.statements()) {
       for (StatementId id : statement.controlled_by)
         refer(id.value, trace.statements().size(), "statement");
@@ -120,7 +120,7 @@ int run_verify(const Arguments& arguments) {
     Progress progress("verifying", "instr", trace->steps(), command.quiet());
     trace->scan(TraceReader::Order::kForward, Columns(), diagnostics, [&](const Chunk& chunk) {
       checker.chunk(chunk);
-      progress.at(chunk.end_seq().value);
+      progress.at(chunk.end_seq() - trace->first_seq());
       return true;
     });
     for (std::size_t i = 0; i < trace->chunks().size(); ++i) checker.pages(i);

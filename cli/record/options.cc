@@ -16,6 +16,8 @@
 namespace svd::cli {
 namespace {
 
+constexpr std::uint64_t kLeastLast = 1U << 20;
+
 void add_size(CLI::App& app, const std::string& name, std::uint64_t& value,
               const std::string& what) {
   auto set = [&value, name](const std::string& text) {
@@ -79,6 +81,8 @@ std::string contradiction(const RecordRequest& request) {
     return "--keep-passing needs --runs or --until-failure";
   if (request.many() && !request.until_failure && !tells_runs_apart(request.file))
     return "more than one run can fail, so -o needs a %n, or add --until-failure";
+  // Chunks get smaller with it, and at some point cost more than they hold.
+  if (request.last != 0 && request.last < kLeastLast) return "--last takes at least 1M";
   return {};
 }
 
@@ -133,6 +137,7 @@ void describe_use(Command& command, RecordRequest& request) {
       "only where memory was accessed, not which values: smaller and faster");
   app.add_flag("--env", request.environment, "keep the environment in the trace; it holds secrets");
   app.add_flag("--follow", request.follow, "record forked children, too, each to its own trace");
+  add_size(app, "--last", request.last, "keep only the newest part of the run, of this size");
   add_size(app, "--max-size", request.max_size, "stop recording when a trace is as large as this");
   add_size(app, "--min-free", request.min_free,
            "stop recording when the disk has less than this left [100M]");

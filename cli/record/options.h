@@ -28,6 +28,7 @@ struct RecordRequest {
   bool environment = false;
   bool follow = false;
   bool stats = false;
+  std::uint64_t last = 0;      // keep so many bytes, the newest; 0: all
   std::uint64_t max_size = 0;  // 0: no limit
   // A full disk hurts more than this program; what is left then is for others.
   std::uint64_t min_free = 100U << 20;

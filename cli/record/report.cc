@@ -34,6 +34,8 @@ std::string line(const RecordedRun& run, const std::optional<Chaos>& chaos) {
       fmt::format("{} {}; {} thread{}, {} instructions, {} in {}", printable(run.program),
                   end_text(run), run.threads, run.threads == 1 ? "" : "s",
                   grouped(run.instructions), human_bytes(run.bytes), printable(run.file));
+  if (run.dropped > 0)
+    text += fmt::format("; {} before were dropped by --last", grouped(run.dropped));
   if (chaos) text += "; " + chaos->describe();
   if (!run.problem.empty()) text += fmt::format("; INCOMPLETE: {}", printable(run.problem));
   return fmt::format("{}; next: svd-analyze {}", text, printable(run.file));

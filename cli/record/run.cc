@@ -224,6 +224,7 @@ Result<RunOutcome> run_recorded(const RecordRequest& request, const std::string&
   options.arguments = request.program;
   options.environment = request.environment;
   if (settings.chaos) options.engine_options = settings.chaos->describe();
+  options.keep_newest = request.last;
   options.max_size = request.max_size;
   options.min_free = request.min_free;
   auto collector = Collector::create(options);

@@ -183,6 +183,11 @@ void mend(const InputFile& file, Catalog& catalog) {
 
 }  // namespace
 
+void find_beginning(Catalog& catalog) {
+  if (catalog.tables.process.keep_newest != 0 && !catalog.chunks.empty())
+    catalog.first_seq = catalog.chunks.front().first_seq;
+}
+
 Result<Catalog> load_catalog(const InputFile& file) {
   Catalog catalog;
   if (auto checked = check_header(file, catalog); !checked) return checked.error();
@@ -204,6 +209,7 @@ Result<Catalog> load_catalog(const InputFile& file) {
       if (!loaded)
         indexed.diagnostics.add("damaged-chunk", Severity::kLoss, 1, loaded.error().describe());
     }
+    find_beginning(indexed);
     mend(file, indexed);
     return indexed;
   }

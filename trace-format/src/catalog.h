@@ -19,11 +19,15 @@ struct Catalog {
   std::uint64_t trace_id = 0;
   Tables tables;
   std::vector<ChunkInfo> chunks;
+  Seq first_seq{};  // of the first instruction that was to be kept
   std::vector<ThreadInfo> threads;
   Ending ending;
   bool finished = false;  // by its writer: it has an index, or the process's end
   Diagnostics diagnostics;
 };
+
+// Fills in first_seq, once the process record and the chunks are there.
+void find_beginning(Catalog& catalog);
 
 Result<Catalog> load_catalog(const InputFile& file);
 

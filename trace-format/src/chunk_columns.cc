@@ -134,6 +134,17 @@ bool get_unknown(ByteReader& in, EventBody& out) {
 
 }  // namespace
 
+bool get_event(ByteReader& in, std::uint64_t& execs_since_last, ThreadId& thread, EventBody& body) {
+  execs_since_last = in.varint();
+  std::uint64_t id = in.varint();
+  std::uint64_t kind = in.varint();
+  std::size_t before = in.left();
+  bool good = kind < kDecoders.size() ? kDecoders[kind](in, body) : get_unknown(in, body);
+  thread = ThreadId(static_cast<std::uint32_t>(id));
+  return good && !in.failed() && before - in.left() <= kMaxEventBytes &&
+         id <= std::numeric_limits<std::uint32_t>::max();
+}
+
 std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts,
                        Chunk& out) {
   if (counts.events > kMaxChunkEvents) return "it claims more events than a chunk can hold";
@@ -144,15 +155,11 @@ std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& 
   Seq seq = counts.first_seq;
   std::uint64_t placed = 0;  // executions before `seq`
   for (std::uint32_t i = 0; i < counts.events; ++i) {
-    exec += in.varint();
-    std::uint64_t thread = in.varint();
-    std::uint64_t kind = in.varint();
-    std::size_t before = in.left();
     Event& event = out.events.emplace_back();
-    bool good =
-        kind < kDecoders.size() ? kDecoders[kind](in, event.body) : get_unknown(in, event.body);
-    if (!good || in.failed() || before - in.left() > kMaxEventBytes || exec > counts.execs ||
-        thread > std::numeric_limits<std::uint32_t>::max()) {
+    std::uint64_t execs = 0;
+    bool good = get_event(in, execs, event.thread, event.body);
+    exec += execs;
+    if (!good || exec > counts.execs) {
       return fmt::format("its event {} is malformed", i);
     }
     // Skip whole runs, then single executions.
@@ -164,7 +171,6 @@ std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& 
     for (; placed < exec; ++placed) seq += out.shapes[out.execs[placed]].part.steps();
     event.seq = seq;
     event.exec = static_cast<std::uint32_t>(exec);
-    event.thread = ThreadId(static_cast<std::uint32_t>(thread));
   }
   return in.left() == 0 ? std::string() : "it has more events than it says";
 }

@@ -59,6 +59,9 @@ Shape make_shape(BlockId id, const Block& block, const Part& part);
 // must have been decoded before.
 void put_event(Bytes& out, std::uint32_t execs_since_last, ThreadId thread, const EventBody& body);
 std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts, Chunk& out);
+// The next event of a column alone: executions since the one before, thread, body. False where it
+// is malformed.
+bool get_event(ByteReader& in, std::uint64_t& execs_since_last, ThreadId& thread, EventBody& body);
 
 // Pages first..last that something in the chunk touches.
 struct PageSpan {

@@ -16,6 +16,9 @@ class Copier {
  public:
   Copier(const TraceReader& from, TraceWriter& to) : from_(from), to_(to) {
     if (!from.threads().empty()) thread_ = from.threads().front().id;
+    // An edge without steps says what was dropped; where it is missing, that is said here.
+    bool has_edge = !from.chunks().empty() && from.chunks().front().steps == 0;
+    if (has_edge) expected_ = from.first_seq();
   }
 
   void tables() {
@@ -106,7 +109,7 @@ Result<CopyLoss> copy_trace(const TraceReader& from, TraceWriter& to,
   copier.tables();
   for (std::size_t i = 0; i < from.chunks().size(); ++i) {
     if (auto copied = copier.chunk(i); !copied) return copied.error();
-    progress(from.chunks()[i].end_seq().value);
+    progress(from.chunks()[i].end_seq() - from.first_seq());
   }
   copier.end();
   return copier.loss();

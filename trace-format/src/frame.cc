@@ -26,6 +26,10 @@ std::uint64_t checksum_of(const ChunkHeader& header, const std::uint8_t* body) {
                               XXH3_64bits(&header, sizeof header - sizeof header.checksum));
 }
 
+std::uint64_t checksum_of(const FreeHeader& header) {
+  return XXH3_64bits(&header, sizeof header - sizeof header.checksum);
+}
+
 std::uint64_t checksum_of(const Trailer& trailer) {
   return XXH3_64bits(&trailer, offsetof(Trailer, checksum));
 }

@@ -4,6 +4,7 @@
 //
 //   file    = FileHeader, chunk…, [index chunk, Trailer]
 //   chunk   = ChunkHeader, size-prefixed FlatBuffer (schema/trace.fbs), zeros up to a multiple of 8
+//             or, in a file that keeps the newest only, FreeHeader and what was there before
 //
 // Every header carries the trace's id (a hash of its process record) and every checksum covers its
 // header too, so that a chunk is known for what it is without any other part of the file. All
@@ -29,6 +30,7 @@ inline constexpr std::uint16_t kMinorVersion =
 inline constexpr std::array<char, 8> kFileMagic = {'S', 'V', 'D', 'T', 'R', 'A', 'C', 'E'};
 inline constexpr std::array<char, 8> kTrailerMagic = {'S', 'V', 'D', 'I', 'N', 'D', 'E', 'X'};
 inline constexpr std::uint32_t kChunkMagic = 0x43445653;  // "SVDC"
+inline constexpr std::uint32_t kFreeMagic = 0x46445653;   // "SVDF"
 
 struct FileHeader {
   std::array<char, 8> magic = kFileMagic;
@@ -48,6 +50,15 @@ struct ChunkHeader {
   std::uint64_t checksum = 0;  // of the body, seeded with that of the 24 bytes before
 };
 
+// Space that is free.
+struct FreeHeader {
+  std::uint32_t magic = kFreeMagic;
+  std::uint32_t reserved = 0;
+  std::uint64_t trace_id = 0;
+  std::uint64_t size = 0;      // with this header
+  std::uint64_t checksum = 0;  // of the 24 bytes before
+};
+
 struct Trailer {
   std::uint64_t index_offset = 0;
   std::uint64_t trace_id = 0;
@@ -55,10 +66,12 @@ struct Trailer {
   std::array<char, 8> magic = kTrailerMagic;
 };
 
-static_assert(sizeof(FileHeader) == 32 && sizeof(ChunkHeader) == 32 && sizeof(Trailer) == 32);
+static_assert(sizeof(FileHeader) == 32 && sizeof(ChunkHeader) == 32 && sizeof(FreeHeader) == 32 &&
+              sizeof(Trailer) == 32);
 
 std::uint64_t checksum_of(const FileHeader& header);
 std::uint64_t checksum_of(const ChunkHeader& header, const std::uint8_t* body);
+std::uint64_t checksum_of(const FreeHeader& header);
 std::uint64_t checksum_of(const Trailer& trailer);
 
 // Header, body and padding of a finished builder (FinishSizePrefixed), ready to be written.

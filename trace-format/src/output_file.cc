@@ -49,7 +49,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   struct stat status {};
   bool device = stat(path.c_str(), &status) == 0;
   int fd =
-      open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL), 0600);
+      open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL), 0600);
   if (fd < 0) return refuse(path, fmt::format("cannot be created: {}", std::strerror(errno)));
   if (!device && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(fd);
@@ -89,6 +89,27 @@ Status OutputFile::append(std::span<const std::uint8_t> bytes) {
     }
   }
   size_ += bytes.size();
+  return Done{};
+}
+
+Status OutputFile::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    ssize_t wrote =
+        ::pwrite(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (wrote < 0 && errno != EINTR) return error("cannot write", errno);
+    if (wrote > 0) done += static_cast<std::size_t>(wrote);
+  }
+  return Done{};
+}
+
+Status OutputFile::read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
+  for (std::size_t done = 0; done < bytes.size();) {
+    ssize_t got =
+        ::pread(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (got == 0) return error("cannot read back", EIO);
+    if (got < 0 && errno != EINTR) return error("cannot read back", errno);
+    if (got > 0) done += static_cast<std::size_t>(got);
+  }
   return Done{};
 }
 

@@ -23,6 +23,9 @@ class OutputFile {
   ~OutputFile();
 
   Status append(std::span<const std::uint8_t> bytes);
+  // Over, and from, what was appended.
+  Status write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+  Status read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
   Status close();
   std::uint64_t size() const { return size_; }
 

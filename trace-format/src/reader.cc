@@ -53,6 +53,8 @@ bool TraceReader::finished() const { return impl_->catalog.finished; }
 
 bool TraceReader::complete() const { return impl_->catalog.finished && !diagnostics().any_loss(); }
 
+Seq TraceReader::first_seq() const { return impl_->catalog.first_seq; }
+
 std::uint64_t TraceReader::steps() const {
   std::uint64_t steps = 0;
   for (const ChunkInfo& chunk : chunks()) steps += chunk.steps;

@@ -52,7 +52,7 @@ class Exporter {
                  Columns{.addresses = true, .values = false, .events = true}, diagnostics_,
                  [&](const Chunk& chunk) {
                    chunk.walk(*this);
-                   progress(chunk.end_seq().value);
+                   progress(chunk.end_seq() - reader_.first_seq());
                    return write();
                  });
     if (!write())

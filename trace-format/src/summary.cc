@@ -11,12 +11,22 @@ ThreadInfo& RunSummary::thread(ThreadId id) {
 }
 
 void RunSummary::on_run(ThreadId id, Seq first, std::uint64_t steps) {
-  ThreadInfo& info = thread(id);
+  thread(id);
   if (steps == 0) return;
   outside_ = false;
-  if (info.steps == 0) info.first_seq = first;
-  info.steps += steps;
-  info.last_seq = first + (steps - 1);
+  add_runs(ThreadInfo{id, id, {}, steps, first, first + (steps - 1)});
+}
+
+void RunSummary::add_runs(const ThreadInfo& stretch) {
+  ThreadInfo& info = thread(stretch.id);
+  if (stretch.steps == 0) return;
+  if (info.steps == 0) info.first_seq = stretch.first_seq;
+  info.steps += stretch.steps;
+  info.last_seq = stretch.last_seq;
+}
+
+void RunSummary::forget_runs() {
+  for (auto& [id, info] : threads_) info.steps = 0, info.first_seq = info.last_seq = Seq();
 }
 
 void RunSummary::on_event(ThreadId id, const EventBody& body) {

@@ -20,6 +20,10 @@ class RunSummary {
   void on_event(ThreadId thread, const EventBody& body);         // after the runs before it
 
   std::vector<ThreadInfo> threads() const;  // by id
+  // Forgets who ran when; names, parents and the ending stay.
+  void forget_runs();
+  // What a thread ran in a stretch of which on_run is not told in detail.
+  void add_runs(const ThreadInfo& stretch);
   const Ending& ending() const { return ending_; }
 
  private:

@@ -96,7 +96,7 @@ class Printer {
         continue;
       }
       chunk.walk(*this);
-      progress(chunk.end_seq().value);
+      progress(chunk.end_seq() - reader_.first_seq());
       if (!write()) return;
     }
   }

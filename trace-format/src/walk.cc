@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "summary.h"
 #include "svd/trace/limits.h"
@@ -60,9 +61,13 @@ class Walk {
     std::uint64_t offset = sizeof(FileHeader);
     while (offset < file_.size()) {
       if (at_trailer(offset)) break;
+      if (std::uint64_t free = free_space(offset); free > 0) {
+        offset += free;
+        continue;
+      }
       auto chunk = file_.load_chunk(offset, catalog_.trace_id);
       if (chunk) {
-        if (auto taken = take(*chunk, offset); !taken) lose_chunk(taken.error());
+        take(*chunk, offset);
         offset += chunk->bytes();
       } else {
         std::uint64_t next = next_good(offset + 8);
@@ -70,8 +75,10 @@ class Walk {
         offset = next;
       }
     }
+    define();
+    put_in_order();
     summarize();
-    if (!saw_definitions_ && catalog_.chunks.empty()) {
+    if (definitions_.empty() && catalog_.chunks.empty()) {
       return Error{ErrorKind::kDamaged,
                    file_.path(),
                    {},
@@ -85,6 +92,15 @@ class Walk {
   bool at_trailer(std::uint64_t offset) const {
     auto trailer = file_.read<Trailer>(offset);
     return trailer && offset + sizeof(Trailer) == file_.size() && trailer->magic == kTrailerMagic;
+  }
+
+  // Bytes of free space that begins at `offset`; 0: none.
+  std::uint64_t free_space(std::uint64_t offset) const {
+    auto free = file_.read<FreeHeader>(offset);
+    bool good = free && free->magic == kFreeMagic && free->trace_id == catalog_.trace_id &&
+                free->checksum == checksum_of(*free) && free->size % 8 == 0 &&
+                free->size >= sizeof(FreeHeader) && free->size <= file_.size() - offset;
+    return good ? free->size : 0;
   }
 
   // Where the next good chunk begins. Checking a false one costs reading what it claims as its
@@ -101,29 +117,35 @@ class Walk {
     return file_.size();
   }
 
-  Status take(const LoadedChunk& chunk, std::uint64_t offset) {
-    if (chunk.header.ordinal > next_ordinal_)
-      lost_ordinals_ += chunk.header.ordinal - next_ordinal_;
-    next_ordinal_ = chunk.header.ordinal + 1;
+  void take(const LoadedChunk& chunk, std::uint64_t offset) {
+    ordinals_.push_back(chunk.header.ordinal);
     switch (chunk.body->body_type()) {
       case fb::Body::Definitions:
-        saw_definitions_ = true;
-        return load_definitions(chunk, file_, offset, catalog_.tables);
+        definitions_[chunk.header.ordinal] = offset;
+        break;
       case fb::Body::Data:
-        if (!catalog_.chunks.empty() &&
-            Seq(chunk.body->body_as_Data()->first_seq()) < catalog_.chunks.back().end_seq()) {
-          return Error{ErrorKind::kDamaged, file_.path(), chunk.header.ordinal, offset,
-                       "it goes back in time"};
-        }
-        catalog_.chunks.push_back(describe(chunk, offset));
-        return Done{};
+        if (chunk.body->body_as_Data()->edge())
+          edge_.push_back(describe(chunk, offset));
+        else
+          catalog_.chunks.push_back(describe(chunk, offset));
+        break;
       case fb::Body::Index:
         catalog_.finished = true;
-        return Done{};
+        break;
       default:
         catalog_.diagnostics.add("unknown-chunk", Severity::kNotice, 1,
                                  "a chunk is of a kind that this version does not know");
-        return Done{};
+        break;
+    }
+  }
+
+  // In their order, which is not that of the file when it was left while they were moved.
+  void define() {
+    for (const auto& [ordinal, offset] : definitions_) {
+      auto chunk = file_.load_chunk(offset, catalog_.trace_id);
+      Status loaded =
+          chunk ? load_definitions(*chunk, file_, offset, catalog_.tables) : Status(chunk.error());
+      if (!loaded) lose_chunk(loaded.error());
     }
   }
 
@@ -140,11 +162,45 @@ class Walk {
     catalog_.diagnostics.add("damaged-bytes", Severity::kLoss, to - from, std::move(text));
   }
 
+  // A file that keeps the newest is a ring, and its edge is written last.
+  void put_in_order() {
+    auto& chunks = catalog_.chunks;
+    std::sort(chunks.begin(), chunks.end(),
+              [](const ChunkInfo& a, const ChunkInfo& b) { return a.ordinal < b.ordinal; });
+    bool drops = catalog_.tables.process.keep_newest != 0 && !chunks.empty() &&
+                 chunks.front().first_seq > Seq();
+    std::sort(ordinals_.begin(), ordinals_.end());
+    std::uint64_t expected = drops ? chunks.front().ordinal : 0;
+    for (std::uint64_t ordinal : ordinals_) {
+      if (ordinal > expected) lost_ordinals_ += ordinal - expected;
+      expected = std::max(expected, ordinal + 1);
+    }
+    if (drops && edge_.empty()) {
+      catalog_.diagnostics.add(
+          "missing-edge", Severity::kLoss, 1,
+          fmt::format("{} instructions before were dropped, as was asked for, and what held where "
+                      "the rest begins is not known",
+                      chunks.front().first_seq.value));
+    }
+    chunks.insert(chunks.begin(), edge_.begin(), edge_.end());
+    Seq end;
+    std::erase_if(chunks, [&](const ChunkInfo& chunk) {
+      bool back = chunk.first_seq < end;
+      if (back)
+        lose_chunk(Error{ErrorKind::kDamaged, file_.path(), chunk.ordinal, chunk.offset,
+                         "it goes back in time"});
+      else
+        end = chunk.end_seq();
+      return back;
+    });
+    find_beginning(catalog_);
+  }
+
   // Threads and ending come from the chunks themselves.
   void summarize() {
     RunSummary summary;
     Chunk chunk;
-    Seq expected;
+    Seq expected = catalog_.first_seq;
     for (ChunkInfo& info : catalog_.chunks) {
       if (info.first_seq > expected) lost_steps_ += info.first_seq - expected;
       expected = info.end_seq();
@@ -199,11 +255,12 @@ class Walk {
 
   const InputFile& file_;
   Catalog& catalog_;
-  std::uint32_t next_ordinal_ = 0;
+  std::vector<std::uint64_t> ordinals_;  // of all good chunks
+  std::vector<ChunkInfo> edge_;
+  std::map<std::uint32_t, std::uint64_t> definitions_;  // offsets by ordinal
   std::uint64_t searched_ = 0;
   std::uint64_t lost_ordinals_ = 0;
   std::uint64_t lost_steps_ = 0;
-  bool saw_definitions_ = false;
   bool saw_end_ = false;
 };
 

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "chunk_encoder.h"
+#include "chunk_framing.h"
+#include "data_chunks.h"
 #include "frame.h"
 #include "output_file.h"
 #include "record.h"
@@ -23,6 +26,14 @@ namespace {
 // largest block and event on top it still fits kMaxChunkBytes.
 constexpr std::uint64_t kChunkBudget = 12U << 20;
 
+// Of a file that keeps the newest part only, a chunk is at most this share: so much is dropped at
+// once.
+constexpr std::uint64_t kShareOfKept = 4;
+
+std::uint64_t budget_of(std::uint64_t kept) {
+  return kept == 0 ? kChunkBudget : std::min(kept / kShareOfKept, kChunkBudget);
+}
+
 // Definitions are written once they reach this size, or before the next chunk that may need them.
 constexpr std::size_t kDefinitionBudget = 4U << 20;
 
@@ -32,11 +43,16 @@ class TraceWriter::Impl {
  public:
   Impl(OutputFile file, const Process& process, const WriterOptions& options)
       : file_(std::move(file)),
+        keep_(options.edge != nullptr ? process.keep_newest : 0),
+        edge_(options.edge),
+        header_(header_of(process)),
         chunk_(process.has_values,
-               std::clamp<std::uint32_t>(options.chunk_steps, 1, kMaxChunkSteps), kChunkBudget) {
+               std::clamp<std::uint32_t>(options.chunk_steps, 1, kMaxChunkSteps), budget_of(keep_)),
+        data_(file_, header_.trace_id, keep_,
+              [this](const DataChunk& chunk, std::span<const std::uint8_t> bytes) {
+                return drop(chunk.info, bytes);
+              }) {
     put_record(definitions_.process, process);
-    header_.trace_id = XXH3_64bits(definitions_.process.data(), definitions_.process.size());
-    header_.checksum = checksum_of(header_);
     append({reinterpret_cast<const std::uint8_t*>(&header_), sizeof header_});
   }
 
@@ -97,7 +113,7 @@ class TraceWriter::Impl {
     note_run();
     summary_.on_event(thread, body);
     chunk_.event(thread, body);
-    if (chunk_.full() || chunk_.counts().events >= kMaxChunkEvents) end_chunk();
+    if (is_full(chunk_)) end_chunk();
   }
 
   Seq now() const { return chunk_.now(); }
@@ -110,6 +126,7 @@ class TraceWriter::Impl {
 
   Status finish() {
     if (auto flushed = flush(); !flushed) return flushed;
+    write_edge();
     write_index();
     if (!status_) return status_;
     return file_.close();
@@ -117,8 +134,12 @@ class TraceWriter::Impl {
 
   Totals totals() const {
     const ChunkCounts& counts = chunk_.counts();
-    return Totals{totals_.steps + counts.steps, totals_.execs + counts.execs,
-                  totals_.accesses + counts.accesses, totals_.events + counts.events, file_.size()};
+    return Totals{totals_.steps + counts.steps,
+                  totals_.execs + counts.execs,
+                  totals_.accesses + counts.accesses,
+                  totals_.events + counts.events,
+                  file_.size(),
+                  totals_.dropped};
   }
 
   struct Ids {
@@ -136,59 +157,106 @@ class TraceWriter::Impl {
   Ids ids_;                  // next ones
 
  private:
+  static FileHeader header_of(const Process& process) {
+    Bytes record;
+    put_record(record, process);
+    FileHeader header;
+    header.trace_id = XXH3_64bits(record.data(), record.size());
+    header.checksum = checksum_of(header);
+    return header;
+  }
+
+  static bool is_full(const ChunkEncoder& chunk) {
+    return chunk.full() || chunk.counts().events >= kMaxChunkEvents;
+  }
+
   // Tells the summary what the current thread did since it was last told.
   void note_run() {
-    if (now() > noted_) summary_.on_run(chunk_.thread(), noted_, now() - noted_);
+    if (now() > noted_) {
+      summary_.on_run(chunk_.thread(), noted_, now() - noted_);
+      if (data_.limited()) of_chunk_.on_run(chunk_.thread(), noted_, now() - noted_);
+    }
     noted_ = now();
   }
 
   void end_chunk() {
     note_run();
     write_definitions();
-    const ColumnSet<Bytes>& columns = chunk_.finish();
-    const ChunkCounts& counts = chunk_.counts();
-    flatbuffers::FlatBufferBuilder builder(1U << 20);
-    std::vector<flatbuffers::Offset<fb::Column>> packed;
-    ColumnSet<Bytes>::each(columns, [&](std::string_view, const Bytes& raw) {
-      packed.push_back(pack_column(builder, raw, scratch_));
-    });
-    fb::DataBuilder data(builder);
-    data.add_first_seq(counts.first_seq.value);
-    data.add_steps(counts.steps);
-    data.add_execs(counts.execs);
-    data.add_accesses(counts.accesses);
-    data.add_ranges(counts.ranges);
-    data.add_events(counts.events);
-    data.add_event_kinds(counts.event_kinds);
-    data.add_page_shift(counts.page_shift);
-    data.add_has_values(chunk_.has_values());
-    data.add_runs(packed[0]);
-    data.add_shapes(packed[1]);
-    data.add_successors(packed[2]);
-    data.add_addresses(packed[3]);
-    data.add_lengths(packed[4]);
-    data.add_values(packed[5]);
-    data.add_event_records(packed[6]);
-    data.add_pages(packed[7]);
-    std::uint64_t offset = file_.size();
-    write_chunk(builder, fb::Body::Data, data.Finish().Union());
-
-    fb::ChunkEntry entry(offset, static_cast<std::uint32_t>(file_.size() - offset), ordinal_ - 1,
-                         counts.first_seq.value, counts.event_kinds, counts.steps, counts.execs,
-                         counts.accesses, counts.events, add_threads(), true);
-    entries_.push_back(entry);
-    totals_.steps += counts.steps;
-    totals_.execs += counts.execs;
-    totals_.accesses += counts.accesses;
-    totals_.events += counts.events;
+    DataChunk written;
+    Bytes bytes = frame_data(chunk_, chunk_.counts().first_seq, false, next_frame(), written.info);
+    if (data_.limited()) written.runs = std::exchange(of_chunk_, RunSummary()).threads();
+    count(written.info, 1);
+    if (status_) status_ = data_.write(std::move(written), bytes, definition_chunks_);
     chunk_.reset();
   }
 
-  // Returns where in thread_lists_ the chunk's threads start.
-  std::uint32_t add_threads() {
-    auto first = static_cast<std::uint32_t>(thread_lists_.size());
-    for (ThreadId thread : chunk_.threads()) thread_lists_.push_back(thread.value);
-    return first;
+  void count(const ChunkInfo& info, std::uint64_t sign) {
+    totals_.steps += sign * info.steps;
+    totals_.execs += sign * info.execs;
+    totals_.accesses += sign * info.accesses;
+    totals_.events += sign * info.events;
+  }
+
+  Framing next_frame() { return {header_.trace_id, ordinal_++, scratch_}; }
+
+  // A chunk that is about to go.
+  Status drop(const ChunkInfo& info, std::span<const std::uint8_t> bytes) {
+    const fb::ChunkBody* body =
+        chunk_body(bytes.subspan(sizeof(ChunkHeader)), static_cast<std::uint32_t>(fb::Body::Data));
+    const fb::Column* column = body == nullptr ? nullptr : body->body_as_Data()->event_records();
+    Bytes raw;
+    bool good = body != nullptr && unpack_column(column, raw);
+    ByteReader in({raw.data(), good && column != nullptr ? column->raw_size() : 0});
+    while (good && in.left() > 0) {
+      std::uint64_t execs = 0;
+      ThreadId thread;
+      EventBody event;
+      good = get_event(in, execs, thread, event);
+      if (good) edge_->drop(thread, event);
+    }
+    if (!good) {
+      return Error{ErrorKind::kIo,
+                   {},
+                   info.ordinal,
+                   info.offset,
+                   "the disk returns other bytes than were written"};
+    }
+    count(info, ~std::uint64_t{0});
+    totals_.dropped += info.steps;
+    dropped_accesses_ += info.accesses;
+    return Done{};
+  }
+
+  // Where what is kept begins.
+  Seq base() const { return data_.kept().empty() ? Seq() : data_.kept().front().info.first_seq; }
+
+  // What holds there.
+  void write_edge() {
+    if (!status_ || !data_.dropped()) return;
+    ChunkEncoder chunk(chunk_.has_values(), kMaxChunkSteps, budget_of(keep_));
+    auto end_edge_chunk = [&] {
+      ChunkInfo info;
+      Bytes bytes = frame_data(chunk, base(), true, next_frame(), info);
+      info.offset = file_.size();
+      append(bytes);
+      edge_chunks_.push_back(std::move(info));
+      chunk.reset();
+    };
+    auto tell = [&](ThreadId thread, const EventBody& body) {
+      chunk.event(thread, body);
+      if (is_full(chunk)) end_edge_chunk();
+    };
+    std::string reason = fmt::format(
+        "{} instructions before were dropped: only the newest {} bytes of the run were wanted",
+        totals_.dropped, keep_);
+    ThreadId first = data_.kept().front().info.threads.front();
+    tell(first, Gap{reason, totals_.dropped, dropped_accesses_, GapCause::kBeforeWindow});
+    edge_->restate(tell);
+    if (!chunk.empty()) end_edge_chunk();
+    summary_.forget_runs();
+    for (const DataChunk& kept : data_.kept()) {
+      for (const ThreadInfo& stretch : kept.runs) summary_.add_runs(stretch);
+    }
   }
 
   void write_definitions() {
@@ -203,45 +271,37 @@ class TraceWriter::Impl {
     auto body =
         fb::CreateDefinitions(builder, first.module, first.stack, first.statement, first.block,
                               packed[0], packed[1], packed[2], packed[3], packed[4], packed[5]);
-    std::uint64_t offset = file_.size();
-    write_chunk(builder, fb::Body::Definitions, body.Union());
-    entries_.emplace_back(offset, static_cast<std::uint32_t>(file_.size() - offset), ordinal_ - 1,
-                          now().value, 0, 0, 0, 0, 0,
-                          static_cast<std::uint32_t>(thread_lists_.size()), false);
+    ChunkInfo info;
+    info.ordinal = ordinal_;
+    info.offset = file_.size();
+    append(frame(builder, fb::Body::Definitions, body.Union()));
+    info.bytes = file_.size() - info.offset;
+    definition_chunks_.push_back(std::move(info));
     definitions_ = Definitions{};
     definitions_.first = ids_;
   }
 
   void write_index() {
     note_run();
-    constexpr std::size_t kIndexLimit = kMaxChunkBytes - (2U << 20);
-    Bytes threads;
-    for (const ThreadInfo& info : summary_.threads()) put_record(threads, info);
-    // Beyond some 200,000 chunks there is no index: readers walk the chunks instead.
-    if (entries_.size() * sizeof(fb::ChunkEntry) + thread_lists_.size() * 4 + threads.size() >
-        kIndexLimit)
-      return;
-    flatbuffers::FlatBufferBuilder builder(1U << 16);
-    auto chunks = builder.CreateVectorOfStructs(entries_);
-    auto lists = builder.CreateVector(thread_lists_);
-    auto thread_column = pack_column(builder, threads, scratch_);
-    const Ending& ending = summary_.ending();
-    auto body = fb::CreateIndex(builder, chunks, lists, thread_column,
-                                static_cast<fb::EndKind>(ending.kind), ending.value,
-                                ending.thread.has_value(), ending.thread.value_or(ThreadId()).value,
-                                ending.seq.value, ending.pc.value);
+    std::vector<const ChunkInfo*> data;
+    for (const ChunkInfo& info : edge_chunks_) data.push_back(&info);
+    for (const DataChunk& chunk : data_.kept()) data.push_back(&chunk.info);
+    Ending ending = summary_.ending();
+    if (ending.seq < base()) ending.thread.reset();
+    Bytes index = frame_index(definition_chunks_, data, summary_.threads(), ending, next_frame());
+    if (index.empty()) return;
     Trailer trailer;
     trailer.index_offset = file_.size();
     trailer.trace_id = header_.trace_id;
     trailer.checksum = checksum_of(trailer);
-    write_chunk(builder, fb::Body::Index, body.Union());
+    append(index);
     append({reinterpret_cast<const std::uint8_t*>(&trailer), sizeof trailer});
   }
 
-  void write_chunk(flatbuffers::FlatBufferBuilder& builder, fb::Body kind,
-                   flatbuffers::Offset<void> body) {
+  Bytes frame(flatbuffers::FlatBufferBuilder& builder, fb::Body kind,
+              flatbuffers::Offset<void> body) {
     builder.FinishSizePrefixed(fb::CreateChunkBody(builder, kind, body));
-    append(frame_chunk(builder, header_.trace_id, ordinal_++, kind));
+    return frame_chunk(builder, header_.trace_id, ordinal_++, kind);
   }
 
   void append(std::span<const std::uint8_t> bytes) {
@@ -250,6 +310,8 @@ class TraceWriter::Impl {
 
   OutputFile file_;
   Status status_{Done{}};
+  std::uint64_t keep_;  // bytes of the run; 0: all
+  TraceEdge* edge_;
   FileHeader header_;
   std::uint32_t ordinal_ = 0;
 
@@ -264,8 +326,11 @@ class TraceWriter::Impl {
   RunSummary summary_;
   Seq noted_;
   Totals totals_;
-  std::vector<fb::ChunkEntry> entries_;
-  std::vector<std::uint32_t> thread_lists_;
+  std::uint64_t dropped_accesses_ = 0;
+  RunSummary of_chunk_;  // the one that is being filled, in a file that keeps the newest
+  DataChunks data_;
+  std::vector<ChunkInfo> definition_chunks_;
+  std::vector<ChunkInfo> edge_chunks_;
 };
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::string& path,

@@ -141,6 +141,7 @@ class Collector::Impl {
     process.start_time_ns = header.start_ns;
     process.pid = header.pid;
     process.parent_pid = header.parent_pid;
+    process.keep_newest = options_.keep_newest;
     process.has_values = (header.flags & SVD_WIRE_VALUES) != 0;
     return process;
   }

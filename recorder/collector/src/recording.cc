@@ -46,7 +46,7 @@ RecordedRun Recording::result() {
 }
 
 void Recording::run() {
-  auto writer = TraceWriter::create(run_.file, process_);
+  auto writer = TraceWriter::create(run_.file, process_, {.edge = &live_});
   if (writer) {
     feed_ = std::make_unique<TraceFeed>(std::move(*writer));
     record();
@@ -167,6 +167,7 @@ void Recording::finish(Translator& translator) {
   run_.fatal_thread = translator.fatal_thread().value;
   run_.threads = translator.thread_count();
   run_.instructions = totals.steps;
+  run_.dropped = totals.dropped;
   run_.accesses = totals.accesses;
   run_.events = totals.events;
   run_.bytes = totals.bytes;

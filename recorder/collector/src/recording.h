@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "live_state.h"
 #include "ring.h"
 #include "svd/collector/collector.h"
 #include "svd/trace/process.h"
@@ -55,6 +56,7 @@ class Recording {
   Process process_;
   RecordingLimits limits_;
   RecordingHooks hooks_;
+  LiveState live_;
   std::unique_ptr<TraceFeed> feed_;
   std::uint64_t position_ = 0;
   bool stopped_ = false;

@@ -26,14 +26,15 @@ struct Process {
   std::uint64_t start_time_ns = 0;  // since 1970, UTC
   std::uint32_t pid = 0;
   std::uint32_t parent_pid = 0;
-  std::string parent_trace{};  // of the process that forked or exec'ed this one
-  bool has_values = true;      // values of accesses were recorded
+  std::string parent_trace{};     // of the process that forked or exec'ed this one
+  bool has_values = true;         // values of accesses were recorded
+  std::uint64_t keep_newest = 0;  // so many bytes of the run were to be kept; 0: all of it
   static constexpr void fields(auto& s, auto&& f) {
     f("executable", s.executable), f("arguments", s.arguments), f("environment", s.environment),
         f("cwd", s.working_directory), f("engine", s.engine), f("engine-version", s.engine_version),
         f("engine-options", s.engine_options), f("start-time-ns", s.start_time_ns), f("pid", s.pid),
         f("parent-pid", s.parent_pid), f("parent-trace", s.parent_trace),
-        f("has-values", s.has_values);
+        f("has-values", s.has_values), f("keep-newest", s.keep_newest);
   }
   friend bool operator==(const Process&, const Process&) = default;
 };

@@ -94,6 +94,9 @@ class TraceReader {
   bool finished() const;        // its writer came to the end
   bool complete() const;        // nothing is missing: finished by its writer, no loss found so far
   std::uint64_t steps() const;  // readable instructions
+  // Of the run's first instruction that is here. Not 0 where only the newest part was kept:
+  // instructions keep the numbers that they had in the run.
+  Seq first_seq() const;
 
   // What open() found out. Losses found later by decoding are the caller's to add.
   const Diagnostics& diagnostics() const;

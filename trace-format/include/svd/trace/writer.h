@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes trace.fb as a stream: memory stays bounded by one chunk, the file only grows, and every
-// chunk that was written can be read whatever happens afterwards. One writer, one thread. The
-// format: docs/trace-format.md.
+// Writes trace.fb as a stream: memory stays bounded by one chunk, the file only grows unless it is
+// to keep the newest part, and every chunk that was written can be read whatever happens
+// afterwards. One writer, one thread. The format: docs/trace-format.md.
 //
 // The order of calls is the order of the run. Whatever an execution or event refers to (block,
 // statement, stack, module) is added first. The hot path is exec(); it does not allocate once warm.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,10 +22,23 @@
 
 namespace svd {
 
+// What holds where a trace begins of which the older part is dropped.
+class TraceEdge {
+ public:
+  using Tell = std::function<void(ThreadId, const EventBody&)>;
+  virtual ~TraceEdge() = default;
+  // This event, the next one in the order of the run, is dropped.
+  virtual void drop(ThreadId thread, const EventBody& body) = 0;
+  // All that holds after the dropped events, as events.
+  virtual void restate(const Tell& tell) const = 0;
+};
+
 struct WriterOptions {
   // A chunk ends after this many steps, or earlier where its columns could grow beyond what a chunk
   // may hold. Larger compresses better, smaller is reached faster. At most kMaxChunkSteps.
   std::uint32_t chunk_steps = 1U << 21;
+  // Given: of the run only the newest Process::keep_newest bytes are kept.
+  TraceEdge* edge = nullptr;
 };
 
 class TraceWriter {
@@ -78,7 +92,8 @@ class TraceWriter {
     std::uint64_t execs = 0;
     std::uint64_t accesses = 0;
     std::uint64_t events = 0;
-    std::uint64_t bytes = 0;  // in the file
+    std::uint64_t bytes = 0;    // in the file
+    std::uint64_t dropped = 0;  // steps that are not among the others
   };
   Totals totals() const;
 

@@ -24,9 +24,10 @@ struct CollectorOptions {
   std::string program;                 // what the first process executes
   std::vector<std::string> arguments;  // its argv
   std::string engine_options;
-  bool environment = false;    // record it
-  std::uint64_t max_size = 0;  // of one trace; 0: no limit
-  std::uint64_t min_free = 0;  // stop when the disk has less left
+  bool environment = false;       // record it
+  std::uint64_t keep_newest = 0;  // bytes of the run in one trace; 0: all
+  std::uint64_t max_size = 0;     // of one trace; 0: no limit
+  std::uint64_t min_free = 0;     // stop when the disk has less left
 };
 
 // One trace.
@@ -40,6 +41,7 @@ struct RecordedRun {
   std::uint32_t fatal_thread = 0;  // 0: none
   std::uint32_t threads = 0;
   std::uint64_t instructions = 0;
+  std::uint64_t dropped = 0;  // instructions, that were not to be kept
   std::uint64_t accesses = 0;
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
