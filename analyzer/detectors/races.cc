@@ -46,9 +46,7 @@ void RaceDetector::release(ThreadIndex thread, ChannelId channel, EdgeKind kind,
 
 bool RaceDetector::races(const Mark& earlier, const Touch& now) const {
   if (clocks_.before(earlier, now.thread)) return false;
-  bool reads = earlier.kind == static_cast<unsigned>(TouchKind::kRead) || !now.writes();
-  bool atomic = reads ? earlier.atomic || now.atomic : earlier.atomic && now.atomic;
-  if (atomic && now.kind != TouchKind::kFree) return false;
+  if (atomic_pair(earlier, now)) return false;
   return mode_ == Mode::kHappensBefore || lock_sets_.disjoint(earlier.lock_set(), now.locks);
 }
 

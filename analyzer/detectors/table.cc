@@ -5,7 +5,10 @@
 #include <array>
 
 #include "detectors/declared_atomic.h"
+#include "detectors/frontier.h"
+#include "detectors/lockset.h"
 #include "detectors/races.h"
+#include "detectors/read_log.h"
 
 namespace svd {
 namespace {
@@ -19,12 +22,29 @@ std::unique_ptr<Detector> declared_atomic(std::string_view name, std::size_t thr
   return std::make_unique<DeclaredAtomic>(name, threads);
 }
 
+std::unique_ptr<Detector> lockset(std::string_view name, std::size_t, LockSets& lock_sets) {
+  return std::make_unique<LocksetDetector>(name, lock_sets);
+}
+
+std::unique_ptr<Detector> frontier(std::string_view name, std::size_t threads, LockSets&) {
+  return std::make_unique<FrontierDetector>(name, threads);
+}
+
+std::unique_ptr<Detector> read_log(std::string_view name, std::size_t, LockSets&) {
+  return std::make_unique<ReadLog>(name);
+}
+
 constexpr std::array kDetectors{
     DetectorInfo{"race-hb", "accesses that nothing ordered in this run", true,
                  races<RaceDetector::Mode::kHappensBefore>},
     DetectorInfo{"race-hybrid", "accesses that another run can have at once: no common lock", false,
                  races<RaceDetector::Mode::kHybrid>},
-    DetectorInfo{"declared-atomic", "blocks declared atomic that are not serializable", false,
+    DetectorInfo{"race-lockset", "data that no lock protects consistently", false, lockset},
+    DetectorInfo{"race-frontier", "the accesses that nothing ordered, but for those that follow",
+                 false, frontier},
+    DetectorInfo{"svd-log", "reads of another thread's value in place of one's own", false,
+                 read_log},
+    DetectorInfo{"declared-atomic", "blocks declared atomic that are not serializable", true,
                  declared_atomic},
 };
 

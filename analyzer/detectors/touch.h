@@ -68,4 +68,13 @@ struct Mark {
 };
 static_assert(sizeof(Mark) == 16);
 
+// Whether the two do not race because they are atomic. Where a read and a write meet one atomic
+// instruction is enough: atomic loads and stores are compiled to plain ones.
+inline bool atomic_pair(const Mark& earlier, const Touch& now) {
+  auto is = [&earlier](TouchKind kind) { return earlier.kind == static_cast<std::uint32_t>(kind); };
+  if (is(TouchKind::kFree) || now.kind == TouchKind::kFree) return false;
+  bool reads = is(TouchKind::kRead) || !now.writes();
+  return reads ? earlier.atomic || now.atomic : earlier.atomic && now.atomic;
+}
+
 }  // namespace svd

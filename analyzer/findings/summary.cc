@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
+
+#include "svd/trace/result.h"
 
 namespace svd {
 namespace {
@@ -35,6 +38,13 @@ std::string clause(const FindingAccess& access, std::string_view object) {
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+const FindingAccess& access_of(const Finding& finding, std::string_view role) {
+  auto found = std::find_if(finding.accesses.begin(), finding.accesses.end(),
+                            [role](const FindingAccess& access) { return access.role == role; });
+  SVD_CHECK(found != finding.accesses.end());
+  return *found;
+}
+
 }  // namespace
 
 std::string describe(const CodePlace& place) {
@@ -58,6 +68,22 @@ std::string summarize(const Finding& finding) {
         describe(finding.accesses.front().place), finding.accesses.front().thread.value);
   }
   const FindingAccess& first = finding.accesses.front();
+  if (finding.detectors.front() == "svd-log") {
+    const FindingAccess& local = access_of(finding, "local-write");
+    const FindingAccess& remote = access_of(finding, "remote-write");
+    const FindingAccess& read = access_of(finding, "read");
+    return fmt::format("thread {} writes {} in {}, and reads in {} what thread {} wrote in {}",
+                       local.thread.value, what(finding), describe(local.place),
+                       describe(read.place), remote.thread.value, describe(remote.place));
+  }
+  if (finding.detectors.front() == "race-lockset") {
+    return fmt::format("no lock protects {}: {}, {}", what(finding), clause(first, "it"),
+                       clause(finding.accesses.back(), "it"));
+  }
+  if (finding.detectors.front() == "race-hybrid") {
+    return fmt::format("possible data race on {}: {}, {}, and no common lock keeps them apart",
+                       what(finding), clause(first, "it"), clause(finding.accesses.back(), "it"));
+  }
   const FindingAccess& last = finding.accesses.back();
   return fmt::format("data race on {}: {}, {}, and nothing orders the two", what(finding),
                      clause(first, "it"), clause(last, "it"));
