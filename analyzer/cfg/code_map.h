@@ -13,7 +13,7 @@
 namespace svd {
 
 // What is known about the byte at an address of code.
-enum Mark : std::uint8_t {
+enum CodeMark : std::uint8_t {
   kLengthMask = 0x0f,  // of the instruction that begins here; 0: none does
   kLeader = 0x10,      // a basic block begins here
   kFlows = 0x20,       // the instruction does not, or not only, go on to the next
@@ -28,7 +28,7 @@ struct CodeRegion {
 
   std::uint8_t& mark(Address at) { return marks[at - code.begin]; }
   std::uint8_t mark(Address at) const { return marks[at - code.begin]; }
-  Step step(Address at) const { return decode_step(code.bytes.subspan(at - code.begin), at); }
+  CodeStep step(Address at) const { return decode_code(code.bytes.subspan(at - code.begin), at); }
 };
 
 class CodeMap {

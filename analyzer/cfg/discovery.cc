@@ -76,7 +76,7 @@ void Discovery::walk(Address at) {
       mark |= kLeader;
       return;
     }
-    Step step = region_->step(at);
+    CodeStep step = region_->step(at);
     if (step.length == 0) return;
     bool flows = step.flow != Flow::kNext && step.flow != Flow::kSystemCall;
     mark = static_cast<std::uint8_t>(mark | step.length | (flows ? kFlows : 0));
@@ -89,7 +89,7 @@ void Discovery::walk(Address at) {
   }
 }
 
-void Discovery::follow(const Step& step, Address at) {
+void Discovery::follow(const CodeStep& step, Address at) {
   if (step.flow == Flow::kJump || step.flow == Flow::kBranch) enter(step.target, kLeader);
   if (step.flow == Flow::kCall) enter_call(step.target);
   if (step.flow == Flow::kIndirectJump) indirect_jumps_.push_back(at);
@@ -148,7 +148,7 @@ void Discovery::sweep(const CodePiece& piece) {
       at += known;
       continue;
     }
-    Step step = region->step(at);
+    CodeStep step = region->step(at);
     if (step.length == 0) return;
     if (is_padding(step)) {
       at += step.length;

@@ -37,7 +37,7 @@ class Discovery {
   void enter_call(Address target);
   void enter_handlers(const ModuleFile& file);
   void walk(Address at);
-  void follow(const Step& step, Address at);
+  void follow(const CodeStep& step, Address at);
   void drain();
   void resolve(Address indirect_jump);
   void begin_new_pieces();

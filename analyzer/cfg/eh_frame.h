@@ -12,13 +12,13 @@
 
 namespace svd {
 
-struct AddressRange {
+struct CodeRange {
   Address begin = 0;
   Address end = 0;
 };
 
 struct FrameDescription {
-  AddressRange range{};
+  CodeRange range{};
   Address handlers = 0;  // its table in .gcc_except_table; 0: none
 };
 

@@ -118,7 +118,7 @@ class FlowGraphs::Builder {
     }
   }
 
-  bool ends(BasicBlock& block, const Step& step, Address at, Address next) {
+  bool ends(BasicBlock& block, const CodeStep& step, Address at, Address next) {
     switch (step.flow) {
       case Flow::kBranch:
         block.branch = true;
@@ -146,14 +146,14 @@ class FlowGraphs::Builder {
     }
   }
 
-  void jump(BasicBlock& block, const Step& step, Address at) {
+  void jump(BasicBlock& block, const CodeStep& step, Address at) {
     const auto& targets = discovery_.targets(at);
     block.branch = targets.size() > 1;
     for (Address target : targets) edge(block, target);
     if (targets.empty()) leave(block, !never_returns(import(step)));
   }
 
-  bool stops(const Step& step) {
+  bool stops(const CodeStep& step) {
     if (step.flow == Flow::kIndirectCall) return never_returns(import(step));
     const CodePiece* callee = discovery_.piece(step.target);
     if (callee == nullptr) return false;
@@ -161,8 +161,8 @@ class FlowGraphs::Builder {
     return graphs_.noreturn_[callee->function];
   }
 
-  std::string_view import(const Step& step) const {
-    bool slot = step.memory && step.base == Step::kRip && region_->file != nullptr;
+  std::string_view import(const CodeStep& step) const {
+    bool slot = step.memory && step.base == CodeStep::kRip && region_->file != nullptr;
     return slot ? std::string_view(region_->file->import(step.displacement)) : std::string_view();
   }
 

@@ -21,7 +21,7 @@ struct BasicBlock {
 
 struct FlowGraph {
   std::vector<BasicBlock> blocks{};  // the vertices, ascending
-  Graph graph{};
+  BlockGraph graph{};
   std::vector<std::uint32_t> callees{};  // functions, some of them several times
   std::uint32_t unknown_targets = 0;     // branches to where no code is known
 };
@@ -49,7 +49,7 @@ class FlowGraphs {
   void infer();
 
   const Discovery& discovery_;
-  Graph pieces_;  // of each function
+  BlockGraph pieces_;  // of each function
   std::vector<bool> noreturn_;
 };
 

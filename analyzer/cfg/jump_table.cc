@@ -34,7 +34,7 @@ constexpr std::uint8_t kRdx = 2;
 // One step on the way to the jump.
 struct PathStep {
   Address at = 0;
-  Step step;
+  CodeStep step;
   bool taken = false;  // of a branch
 };
 
@@ -57,7 +57,7 @@ Value constant(std::uint64_t value) { return {.kind = Kind::kConstant, .constant
 
 class Evaluator {
  public:
-  Evaluator(const CodeRegion& region, const AddressRange& piece) : region_(region), piece_(piece) {
+  Evaluator(const CodeRegion& region, const CodeRange& piece) : region_(region), piece_(piece) {
     for (std::uint8_t i = 0; i < kRegisters; ++i) registers_[i].origin = i;
   }
 
@@ -65,7 +65,7 @@ class Evaluator {
     auto path = path_to(jump);
     path_begin_ = path.empty() ? jump : path.front().at;
     for (const PathStep& p : path) execute(p);
-    Step step = region_.step(jump);
+    CodeStep step = region_.step(jump);
     Value value = step.memory ? load(step, 8) : registers_[step.rm];
     return entries(value);
   }
@@ -90,7 +90,7 @@ class Evaluator {
     for (std::uint8_t length = 1; length <= kLengthMask; ++length) {
       if (at - length < piece_.begin) break;
       if ((region_.mark(at - length) & kLengthMask) != length) continue;
-      Step step = region_.step(at - length);
+      CodeStep step = region_.step(at - length);
       if (step.flow == Flow::kJump || step.flow == Flow::kIndirectJump ||
           step.flow == Flow::kReturn || step.flow == Flow::kTrap)
         break;
@@ -98,7 +98,7 @@ class Evaluator {
     }
     for (Address from = piece_.begin; from < piece_.end; ++from) {
       if ((region_.mark(from) & kFlows) == 0) continue;
-      Step step = region_.step(from);
+      CodeStep step = region_.step(from);
       if (step.target == at && (step.flow == Flow::kJump || step.flow == Flow::kBranch))
         return PathStep{from, step, true};
     }
@@ -106,7 +106,7 @@ class Evaluator {
   }
 
   void execute(const PathStep& p) {
-    const Step& step = p.step;
+    const CodeStep& step = p.step;
     if (step.flow == Flow::kBranch) return branch(p);
     if (step.map == OpcodeMap::kVector) return;
     if (step.map == OpcodeMap::k0f && (step.code == 0xb6 || step.code == 0xb7))  // movzx
@@ -161,12 +161,12 @@ class Evaluator {
   void set(std::uint8_t reg, const Value& value) { registers_[reg] = value; }
   void forget(std::uint8_t reg) { registers_[reg] = Value{.origin = next_origin_++}; }
 
-  void clobber(const Step& step) {
+  void clobber(const CodeStep& step) {
     if (!step.memory) forget(step.rm);
     if (step.has_modrm) forget(step.reg);
   }
 
-  void add(const Step& step) {
+  void add(const CodeStep& step) {
     std::uint8_t to = step.code == 0x03 ? step.reg : step.rm;
     if (step.memory) return step.code == 0x03 ? forget(to) : void();
     set(to, plus(registers_[step.reg], registers_[step.rm]));
@@ -182,7 +182,7 @@ class Evaluator {
     return result;
   }
 
-  void shift(const Step& step) {
+  void shift(const CodeStep& step) {
     if (step.memory) return;
     Value& value = registers_[step.rm];
     bool fits = step.extension() == 4 && step.immediate >= 0 && step.immediate <= 3;
@@ -193,7 +193,7 @@ class Evaluator {
     }
   }
 
-  void immediate_arithmetic(const Step& step) {
+  void immediate_arithmetic(const CodeStep& step) {
     constexpr std::uint8_t kAnd = 4;
     constexpr std::uint8_t kSub = 5;
     constexpr std::uint8_t kCmp = 7;
@@ -206,7 +206,7 @@ class Evaluator {
       sizes_[registers_[step.rm].origin] = mask + 1;
   }
 
-  void compare(const Value& value, const Step& step) {
+  void compare(const Value& value, const CodeStep& step) {
     compared_ = value;
     compared_with_ = static_cast<std::uint64_t>(step.immediate);
   }
@@ -237,7 +237,7 @@ class Evaluator {
     std::vector<Value> indexes;
   };
 
-  Sum address(const Step& step) const {
+  Sum address(const CodeStep& step) const {
     Sum result{.constant = step.displacement, .indexes = {}};
     auto term = [&](std::uint8_t reg, std::uint8_t scale) {
       if (reg >= kRegisters) return;
@@ -256,7 +256,7 @@ class Evaluator {
     return result;
   }
 
-  Value sum(const Step& step) {
+  Value sum(const CodeStep& step) {
     Sum operand = address(step);
     if (operand.indexes.empty()) return constant(operand.constant);
     if (operand.indexes.size() == 1 && operand.constant == 0) return operand.indexes[0];
@@ -267,7 +267,7 @@ class Evaluator {
     return Value{.origin = next_origin_++};
   }
 
-  Value load(const Step& step, std::uint8_t size) {
+  Value load(const CodeStep& step, std::uint8_t size) {
     Sum operand = address(step);
     auto& indexes = operand.indexes;
     if (indexes.size() == 2) {  // one of them is the table, if it is known from elsewhere
@@ -290,7 +290,7 @@ class Evaluator {
     return known->second;
   }
 
-  void store(const Step& step) {
+  void store(const CodeStep& step) {
     Sum operand = address(step);
     if (operand.indexes.size() <= 1) memory_[place(operand)] = registers_[step.reg];
   }
@@ -309,8 +309,9 @@ class Evaluator {
     if (value.kind != Kind::kIndex || value.origin >= kRegisters || value.scale != 1) return {};
     for (Address at = path_begin_; at-- > piece_.begin;) {
       if ((region_.mark(at) & kLengthMask) == 0) continue;
-      Step step = region_.step(at);
-      if (step.is(OpcodeMap::kOneByte, 0x8d) && step.base == Step::kRip && step.reg == value.origin)
+      CodeStep step = region_.step(at);
+      if (step.is(OpcodeMap::kOneByte, 0x8d) && step.base == CodeStep::kRip &&
+          step.reg == value.origin)
         return step.displacement;
     }
     return {};
@@ -344,7 +345,7 @@ class Evaluator {
   }
 
   const CodeRegion& region_;
-  AddressRange piece_;
+  CodeRange piece_;
   Address path_begin_ = 0;
   std::array<Value, kRegisters> registers_{};
   std::unordered_map<std::uint64_t, Value> memory_;         // by place
@@ -356,7 +357,7 @@ class Evaluator {
 
 }  // namespace
 
-std::vector<Address> jump_table(const CodeRegion& region, const AddressRange& piece, Address jump) {
+std::vector<Address> jump_table(const CodeRegion& region, const CodeRange& piece, Address jump) {
   if (region.file == nullptr) return {};
   return Evaluator(region, piece).targets(jump);
 }

@@ -90,7 +90,7 @@ class StepDecoder {
   StepDecoder(std::span<const std::uint8_t> code, Address pc)
       : code_(code.first(std::min(code.size(), kMaxLength))), pc_(pc) {}
 
-  Step decode() {
+  CodeStep decode() {
     prefixes();
     std::uint8_t form = opcode();
     if (form & kInvalid) return {};
@@ -99,7 +99,7 @@ class StepDecoder {
     operands(form);
     if (!ok_) return {};
     step_.length = static_cast<std::uint8_t>(at_);
-    if (step_.base == Step::kRip) step_.displacement += pc_ + at_;
+    if (step_.base == CodeStep::kRip) step_.displacement += pc_ + at_;
     if (form & (kRel8 | kRel32))
       step_.target = pc_ + at_ + static_cast<std::uint64_t>(step_.immediate);
     classify();
@@ -253,7 +253,7 @@ class StepDecoder {
         step_.base = static_cast<std::uint8_t>((sib & 7) | (rex_ & 1) << 3);
       }
     } else if (mode == 0 && rm == 5) {
-      step_.base = Step::kRip;
+      step_.base = CodeStep::kRip;
       wide_displacement = true;
     } else {
       step_.base = static_cast<std::uint8_t>(rm | (rex_ & 1U) << 3);
@@ -335,16 +335,16 @@ class StepDecoder {
   std::uint8_t rex_ = 0;
   bool short_address_ = false;
   bool ok_ = true;
-  Step step_;
+  CodeStep step_;
 };
 
 }  // namespace
 
-Step decode_step(std::span<const std::uint8_t> code, Address pc) {
+CodeStep decode_code(std::span<const std::uint8_t> code, Address pc) {
   return StepDecoder(code, pc).decode();
 }
 
-bool is_padding(const Step& step) {
+bool is_padding(const CodeStep& step) {
   return step.is(OpcodeMap::kOneByte, 0x90) || step.is(OpcodeMap::kOneByte, 0xcc) ||
          step.is(OpcodeMap::k0f, 0x1f);
 }

@@ -18,7 +18,7 @@ using Address = std::uint64_t;
 // Which opcode table `code` indexes.
 enum class OpcodeMap : std::uint8_t { kOneByte, k0f, k0f38, k0f3a, kVector };
 
-struct Step {
+struct CodeStep {
   static constexpr std::uint8_t kNone = 0xff;  // no register
   static constexpr std::uint8_t kRip = 0xfe;
 
@@ -45,9 +45,9 @@ struct Step {
 };
 
 // The instruction at the front of `code`, which stands at `pc`.
-Step decode_step(std::span<const std::uint8_t> code, Address pc);
+CodeStep decode_code(std::span<const std::uint8_t> code, Address pc);
 
 // Does nothing: what fills the space between functions and before loops.
-bool is_padding(const Step& step);
+bool is_padding(const CodeStep& step);
 
 }  // namespace svd

@@ -61,7 +61,7 @@ class Merger {
 
   // All jumps and calls of a piece, and where it runs over its end.
   void read(std::uint32_t from) {
-    const AddressRange& range = pieces_[from].range;
+    const CodeRange& range = pieces_[from].range;
     const CodeRegion& region = *discovery_.map().find(range.begin);
     for (Address at = range.begin; at < range.end; ++at) {
       std::uint8_t mark = region.mark(at);
@@ -69,7 +69,7 @@ class Merger {
       if (length == 0) continue;
       Flow flow = Flow::kNext;
       if (mark & kFlows) {
-        Step step = region.step(at);
+        CodeStep step = region.step(at);
         flow = step.flow;
         if (flow == Flow::kCall) call(step.target);
         if (flow == Flow::kJump || flow == Flow::kBranch)

@@ -28,7 +28,7 @@ struct LoadedBytes {
 };
 
 struct FunctionSymbol {
-  AddressRange range{};  // empty where the symbol has no size
+  CodeRange range{};  // empty where the symbol has no size
   std::string name{};
   bool exported = false;
 };

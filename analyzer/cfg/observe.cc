@@ -19,7 +19,7 @@ Flow last_flow(const Block& block) {
   if (block.instructions.empty()) return Flow::kNext;
   const Instruction& last = block.instructions.back();
   if (last.length > block.code.size()) return Flow::kNext;
-  return decode_step(std::span(block.code).last(last.length), last.pc.value).flow;
+  return decode_code(std::span(block.code).last(last.length), last.pc.value).flow;
 }
 
 class Observer {

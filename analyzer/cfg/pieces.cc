@@ -23,9 +23,9 @@ void add_stubs(const CodeRegion& region, std::vector<CodePiece>& pieces) {
     CodePiece piece{.range = {at, std::min(at + code.stub_size, code.end())}};
     piece.stub = piece.sized = true;
     for (Address pc = at; pc < piece.range.end;) {
-      Step step = region.step(pc);
+      CodeStep step = region.step(pc);
       if (step.length == 0) break;
-      if (step.flow == Flow::kIndirectJump && step.base == Step::kRip)
+      if (step.flow == Flow::kIndirectJump && step.base == CodeStep::kRip)
         piece.name = region.file->import(step.displacement);
       pc += step.length;
     }
@@ -35,7 +35,7 @@ void add_stubs(const CodeRegion& region, std::vector<CodePiece>& pieces) {
 
 void add_frames(const ModuleFile& file, const CodeMap& map, std::vector<CodePiece>& pieces) {
   for (const FrameDescription& frame : file.frames()) {
-    const AddressRange& range = frame.range;
+    const CodeRange& range = frame.range;
     const CodeRegion* region = map.find(range.begin);
     if (region == nullptr || region->code.stub_size != 0 || range.end > region->code.end())
       continue;
@@ -75,7 +75,7 @@ std::vector<CodePiece> disjoint(const CodeMap& map, std::vector<CodePiece> all) 
     }
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    AddressRange& range = pieces[i].range;
+    CodeRange& range = pieces[i].range;
     Address limit = map.find(range.begin)->code.end();
     if (i + 1 < pieces.size()) limit = std::min(limit, pieces[i + 1].range.begin);
     range.end = pieces[i].sized ? std::min(range.end, limit) : limit;

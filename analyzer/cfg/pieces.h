@@ -13,7 +13,7 @@
 namespace svd {
 
 struct CodePiece {
-  AddressRange range{};
+  CodeRange range{};
   std::string name{};
   bool sized = false;   // its end is told by the file, and is not only where the next one begins
   bool framed = false;  // by a frame description

@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 // The edges turned around; the exit included.
-Graph reverse(const Graph& graph) {
-  Graph result;
+BlockGraph reverse(const BlockGraph& graph) {
+  BlockGraph result;
   std::uint32_t count = graph.size() + 1;
   result.first.assign(count + 1, 0);
   result.successors.resize(graph.successors.size());
@@ -31,7 +31,7 @@ Graph reverse(const Graph& graph) {
 }
 
 // Vertices in the order in which a depth-first search from `root` leaves them.
-std::vector<std::uint32_t> postorder(const Graph& graph, std::uint32_t root) {
+std::vector<std::uint32_t> postorder(const BlockGraph& graph, std::uint32_t root) {
   std::vector<std::uint32_t> order;
   std::vector<bool> seen(graph.size());
   std::vector<std::pair<std::uint32_t, std::uint32_t>> path;  // vertex, next edge
@@ -57,7 +57,7 @@ std::vector<std::uint32_t> postorder(const Graph& graph, std::uint32_t root) {
 // was entered, and whether an edge leaves it.
 class Components {
  public:
-  explicit Components(const Graph& graph)
+  explicit Components(const BlockGraph& graph)
       : graph_(graph), index_(graph.size(), kNone), low_(graph.size()), leaves_(graph.size()) {}
 
   template <class F>
@@ -118,7 +118,7 @@ class Components {
     found(root, leaves);
   }
 
-  const Graph& graph_;
+  const BlockGraph& graph_;
   std::vector<std::uint32_t> index_;
   std::vector<std::uint32_t> low_;
   std::vector<bool> leaves_;
@@ -129,7 +129,7 @@ class Components {
 
 }  // namespace
 
-std::vector<std::uint32_t> tie_endless(Graph& graph) {
+std::vector<std::uint32_t> tie_endless(BlockGraph& graph) {
   std::vector<std::uint32_t> heads;
   if (postorder(reverse(graph), graph.exit()).size() == graph.size() + 1) return heads;
   Components(graph).each([&](std::uint32_t entered, bool left) {
@@ -149,7 +149,7 @@ std::vector<std::uint32_t> tie_endless(Graph& graph) {
   return heads;
 }
 
-std::vector<std::uint32_t> post_dominators(const Graph& graph) {
+std::vector<std::uint32_t> post_dominators(const BlockGraph& graph) {
   std::vector<std::uint32_t> order = postorder(reverse(graph), graph.exit());
   std::vector<std::uint32_t> rank(graph.size() + 1);
   for (std::uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;

@@ -10,7 +10,7 @@
 namespace svd {
 
 // Vertices 0 to size() - 1, each with successors, and the exit behind them, which has none.
-struct Graph {
+struct BlockGraph {
   std::vector<std::uint32_t> first{0};  // vertex v's are successors[first[v]] to [first[v + 1]]
   std::vector<std::uint32_t> successors{};
 
@@ -27,10 +27,10 @@ struct Graph {
 // depth-first search that begins at vertex 0 gets into the set, the head of an endless loop, from
 // which control goes to the head or to the exit. Returns the heads; the first one's new vertex
 // has the number that the exit had, the next one's the following, and the exit comes behind them.
-std::vector<std::uint32_t> tie_endless(Graph& graph);
+std::vector<std::uint32_t> tie_endless(BlockGraph& graph);
 
 // For each vertex the first one, or the exit, that is on all ways from it to the exit, itself
 // excluded. The exit must be reachable from everywhere.
-std::vector<std::uint32_t> post_dominators(const Graph& graph);
+std::vector<std::uint32_t> post_dominators(const BlockGraph& graph);
 
 }  // namespace svd

@@ -72,7 +72,7 @@ TEST_P(Binary, LengthsAndFlowAreDecoders) {
         ++unknown;
         continue;
       }
-      Step step = region.step(at);
+      CodeStep step = region.step(at);
       ++compared;
       ASSERT_EQ(step.length, effects.length) << fmt::format("at {:#x}", at);
       ASSERT_EQ(step.flow, effects.flow) << fmt::format("at {:#x}", at);

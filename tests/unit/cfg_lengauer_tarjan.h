@@ -15,7 +15,7 @@ namespace svd::test {
 
 // Boost 1.74 gives wrong answers when the root does not reach all vertices: here the root of the
 // turned graph is the exit, which must be reachable from everywhere.
-inline std::vector<std::uint32_t> boost_post_dominators(const Graph& graph) {
+inline std::vector<std::uint32_t> boost_post_dominators(const BlockGraph& graph) {
   using Turned = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
   std::uint32_t count = graph.size() + 1;
   Turned turned(count);

@@ -16,8 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Graph graph_of(const std::vector<std::vector<std::uint32_t>>& successors) {
-  Graph graph;
+BlockGraph graph_of(const std::vector<std::vector<std::uint32_t>>& successors) {
+  BlockGraph graph;
   for (const auto& list : successors) {
     graph.successors.insert(graph.successors.end(), list.begin(), list.end());
     graph.close();
@@ -26,7 +26,8 @@ Graph graph_of(const std::vector<std::vector<std::uint32_t>>& successors) {
 }
 
 // What `from` reaches without passing `without`.
-std::set<std::uint32_t> reached(const Graph& graph, std::uint32_t from, std::uint32_t without) {
+std::set<std::uint32_t> reached(const BlockGraph& graph, std::uint32_t from,
+                                std::uint32_t without) {
   std::set<std::uint32_t> seen;
   std::vector<std::uint32_t> pending{from};
   while (!pending.empty()) {
@@ -40,7 +41,7 @@ std::set<std::uint32_t> reached(const Graph& graph, std::uint32_t from, std::uin
 
 // By the definition: d post-dominates v when without d no way from v leads to the exit; the
 // immediate one is the one that all others post-dominate.
-std::vector<std::uint32_t> defined_post_dominators(const Graph& graph) {
+std::vector<std::uint32_t> defined_post_dominators(const BlockGraph& graph) {
   std::vector<std::set<std::uint32_t>> all(graph.size() + 1);
   for (std::uint32_t v = 0; v < graph.size(); ++v) {
     for (std::uint32_t d = 0; d <= graph.exit(); ++d)
@@ -59,7 +60,7 @@ class RandomGraphs {
   explicit RandomGraphs(unsigned seed) : random_(seed) {}
 
   // As code is: mostly to the next, and back and forth.
-  Graph next(std::uint32_t most) {
+  BlockGraph next(std::uint32_t most) {
     std::vector<std::vector<std::uint32_t>> successors(below(most) + 1);
     auto count = static_cast<std::uint32_t>(successors.size());
     for (std::uint32_t v = 0; v < count; ++v) {
@@ -90,13 +91,13 @@ TEST(PostDominators, LoopWithTwoExits) {
 
 TEST(PostDominators, AnEndlessLoopIsLeftInFrontOfItsHead) {
   // 0: if (…) 1; for (;;) if (2) 3; 4 is made.
-  Graph graph = graph_of({{1, 2}, {2}, {3, 2}, {2}});
+  BlockGraph graph = graph_of({{1, 2}, {2}, {3, 2}, {2}});
   EXPECT_THAT(tie_endless(graph), ElementsAre(2));
   EXPECT_THAT(post_dominators(graph), ElementsAre(4, 4, 4, 4, 5));
 }
 
 TEST(PostDominators, OnlyTheLastOfEndlessLoopsIsTied) {
-  Graph graph = graph_of({{0, 1}, {2}, {1}});
+  BlockGraph graph = graph_of({{0, 1}, {2}, {1}});
   EXPECT_THAT(tie_endless(graph), ElementsAre(1));
   EXPECT_THAT(post_dominators(graph), ElementsAre(3, 2, 3, 4));
 }
@@ -104,7 +105,7 @@ TEST(PostDominators, OnlyTheLastOfEndlessLoopsIsTied) {
 TEST(PostDominators, AgreeWithTheDefinitionAndWithBoost) {
   RandomGraphs graphs(1);
   for (int i = 0; i < 3000; ++i) {
-    Graph graph = graphs.next(12);
+    BlockGraph graph = graphs.next(12);
     tie_endless(graph);
     auto found = post_dominators(graph);
     ASSERT_EQ(found, defined_post_dominators(graph)) << "graph " << i;
@@ -115,7 +116,7 @@ TEST(PostDominators, AgreeWithTheDefinitionAndWithBoost) {
 TEST(PostDominators, AgreeWithBoostOnLargeGraphs) {
   RandomGraphs graphs(2);
   for (int i = 0; i < 300; ++i) {
-    Graph graph = graphs.next(2000);
+    BlockGraph graph = graphs.next(2000);
     tie_endless(graph);
     ASSERT_EQ(post_dominators(graph), boost_post_dominators(graph)) << "graph " << i;
   }
@@ -124,8 +125,8 @@ TEST(PostDominators, AgreeWithBoostOnLargeGraphs) {
 TEST(PostDominators, EverySetThatIsNeverLeftIsTiedOnce) {
   RandomGraphs graphs(3);
   for (int i = 0; i < 3000; ++i) {
-    Graph before = graphs.next(10);
-    Graph after = before;
+    BlockGraph before = graphs.next(10);
+    BlockGraph after = before;
     auto heads = tie_endless(after);
     ASSERT_EQ(after.size(), before.size() + heads.size());
     std::uint32_t none = after.size() + 1;

@@ -160,7 +160,7 @@ class Compiled : public ::testing::TestWithParam<const char*> {
   // "?" where the way forks before a call.
   std::string next_call(Address at) {
     for (;;) {
-      Step step = code_.step(at);
+      CodeStep step = code_.step(at);
       if (step.flow == Flow::kCall) return called(step.target);
       if (step.flow == Flow::kBranch || step.flow == Flow::kReturn || step.length == 0) return "?";
       at = step.flow == Flow::kJump ? step.target : at + step.length;
@@ -171,7 +171,7 @@ class Compiled : public ::testing::TestWithParam<const char*> {
   std::string called(Address stub) {
     auto file = ModuleFile::open(code_.module());
     for (;;) {
-      Step step = code_.step(stub);
+      CodeStep step = code_.step(stub);
       if (step.flow == Flow::kIndirectJump) return file->import(step.displacement);
       stub += step.length;
     }

@@ -42,13 +42,13 @@ class Traced {
     auto section = std::prev(code_.upper_bound(at));
     return std::span(section->second).subspan(at - section->first);
   }
-  Step step(Address pc) const { return decode_step(bytes(pc), pc); }
+  CodeStep step(Address pc) const { return decode_code(bytes(pc), pc); }
 
   // Executes `instructions`, one after the other.
   Block block(Address at, std::size_t instructions = 1) const {
     Block block;
     for (; instructions > 0; --instructions) {
-      Step next = step(at);
+      CodeStep next = step(at);
       auto code = bytes(at).first(next.length);
       block.instructions.push_back({Pc(at), next.length});
       block.code.insert(block.code.end(), code.begin(), code.end());
