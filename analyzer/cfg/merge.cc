@@ -74,7 +74,8 @@ class Merger {
         if (flow == Flow::kCall) call(step.target);
         if (flow == Flow::kJump || flow == Flow::kBranch)
           jump(from, step.target, flow == Flow::kBranch);
-        for (Address target : discovery_.targets(at)) jump(from, target, false);
+        if (flow == Flow::kIndirectJump)
+          for (Address target : discovery_.targets(at)) jump(from, target, false);
       }
       if (at + length >= range.end && (flow == Flow::kNext || flow == Flow::kBranch))
         jump(from, at + length, false);

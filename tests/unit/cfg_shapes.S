@@ -270,6 +270,7 @@ function stop
   syscall
 1:
   hlt
+stop.end:
   jmp 1b
 done stop
 
@@ -364,6 +365,11 @@ function calls_nameless
   call nameless
   ret
 done calls_nameless
+
+function calls_through
+  call *%rdi
+  ret
+done calls_through
 
 // Two entries to one body.
 function first_entry

@@ -3,6 +3,7 @@
 // A trace of a run through chosen instructions of an ELF file, and its control flow.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,9 +57,16 @@ class Traced {
     }
     return block;
   }
-  void run(const Block& block) { blocks_.push_back(block); }
+  void run(const Block& block) {
+    run_.emplace_back(
+        [block](TraceWriter& writer) { writer.exec(writer.add(block), nullptr, nullptr); });
+  }
   void run(Address at, std::size_t instructions = 1) { run(block(at, instructions)); }
   void run(const std::string& label, std::size_t instructions = 1) { run(at(label), instructions); }
+
+  void event(const EventBody& body) {
+    run_.emplace_back([body](TraceWriter& writer) { writer.event(ThreadId(1), body); });
+  }
 
   // Of the run so far. `diagnostics` is what is said of it.
   ControlFlow flow() {
@@ -67,7 +75,7 @@ class Traced {
     SVD_CHECK(writer);
     (*writer)->add(module_);
     (*writer)->run(ThreadId(1));
-    for (const Block& block : blocks_) (*writer)->exec((*writer)->add(block), nullptr, nullptr);
+    for (const auto& step : run_) step(**writer);
     SVD_CHECK((*writer)->finish());
     TraceReader trace = open_trace(file);
     return ControlFlow::of(trace, diagnostics);
@@ -81,7 +89,7 @@ class Traced {
   std::map<Address, std::vector<std::uint8_t>> code_;
   std::map<std::string, Address> labels_;
   std::vector<Address> functions_;
-  std::vector<Block> blocks_;
+  std::vector<std::function<void(TraceWriter&)>> run_;
 };
 
 }  // namespace svd::test
