@@ -6,8 +6,10 @@
 #include "symbols/source_map.h"
 
 #include <capstone/capstone.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -334,6 +336,24 @@ TEST(SourceMap, OfAnotherBuildIsNotBelieved) {
   EXPECT_THAT(run->entries_of_function("main"), IsEmpty());
   EXPECT_THAT(run->pcs_of_line(kCxx, line_of("append")), IsEmpty());
   EXPECT_THAT(run.diagnostics(), ElementsAre("no-symbols"));
+}
+
+// The C library's own, which Valgrind needs, too.
+TEST(SourceMap, FindsDebugFilesByBuildId) {
+  Dl_info libc;
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &libc), 0);
+  std::string path = std::filesystem::canonical(libc.dli_fname);
+  if (!std::filesystem::exists(debug_path(ElfFile(path).build_id())))
+    GTEST_SKIP() << "no debug information of " << path;
+  Recorded run(path);
+  std::vector<Pc> entry = run->entries_of_function("malloc");  // one of its names
+  ASSERT_THAT(entry, SizeIs(1));
+  const Place& place = run->at(entry[0]);
+  EXPECT_THAT(functions_of(place), ElementsAre("malloc"));
+  EXPECT_TRUE(place.frames[0].file.ends_with("malloc.c")) << place.frames[0].file;
+  EXPECT_GT(place.frames[0].line, 0U);
+  EXPECT_FALSE(run->is_user(entry[0]));
+  EXPECT_THAT(run->entries_of_function("__libc_malloc"), ElementsAre(entry[0]));
 }
 
 TEST(SourceMap, SaysThatASplitFileIsMissing) {

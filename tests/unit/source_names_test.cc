@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "support/trace_builder.h"
 #include "symbols/function_name.h"
 #include "symbols/source_text.h"
 
@@ -78,6 +83,24 @@ TEST(SourceFile, IsMeantByItsLastParts) {
   EXPECT_FALSE(means_file("og.c", "/build/server/log.c"));
   EXPECT_FALSE(means_file("/server/log.c", "/build/server/log.c"));
   EXPECT_FALSE(means_file("", "/build/server/log.c"));
+}
+
+TEST(SourceText, OfAFileThatWasChangedSinceIsNotBelieved) {
+  test::TempFile file;
+  std::ofstream(file.path()) << "int x;\n\tx = 1;\r\n";
+  auto written = std::filesystem::last_write_time(file.path());
+  SourceText built_after(written + std::chrono::seconds(1));
+  EXPECT_EQ(built_after.line(file.path(), 1), "int x;");
+  EXPECT_EQ(built_after.line(file.path(), 2), "x = 1;");
+  EXPECT_EQ(built_after.line(file.path(), 3), "");
+  EXPECT_EQ(SourceText(written - std::chrono::seconds(1)).line(file.path(), 1), "");
+}
+
+TEST(SourceText, OfWhatIsNoFileIsEmpty) {
+  SourceText text(std::filesystem::file_time_type::max());
+  EXPECT_EQ(text.line("/dev/zero", 1), "");
+  EXPECT_EQ(text.line("/tmp", 1), "");
+  EXPECT_EQ(text.line("CMakeLists.txt", 1), "") << "relative to a folder that is not known";
 }
 
 }  // namespace
