@@ -12,6 +12,12 @@
 namespace svd::cli {
 namespace {
 
+// Valgrind and the tool put these into the address space of every program that they run.
+bool is_recorders(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "svd-amd64-linux" || name.starts_with("vgpreload_");
+}
+
 class InfoText {
  public:
   InfoText(const TraceReader& trace, const Names& names, const Facts& facts, const Style& style,
@@ -125,9 +131,10 @@ class InfoText {
       std::string id;
       for (std::uint8_t byte : module.build_id) id += fmt::format("{:02x}", byte);
       line(
-          fmt::format("  {:#014x}  {}{}",
+          fmt::format("  {:#014x}  {}{}{}",
                       module.segments.empty() ? module.bias : module.segments.front().address.value,
-                      printable(module.path), id.empty() ? ", no build-id" : ", build-id " + id));
+                      printable(module.path), id.empty() ? ", no build-id" : ", build-id " + id,
+                      is_recorders(module.path) ? ", the recorder's" : ""));
     }
   }
 

@@ -51,6 +51,20 @@ TEST(RecordWindow, WithoutOneEverythingIsThere) {
   EXPECT_THAT(info(run), Not(HasSubstr("window")));
 }
 
+TEST(RecordInfo, TellsTheRecordersModulesFromThoseOfTheProgram) {
+  Recording run(program("nothing"));
+  std::istringstream lines(info(run));
+  std::vector<std::string> of_the_recorder;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with(", the recorder's"))
+      of_the_recorder.push_back(
+          line.substr(line.rfind('/') + 1, line.find(',') - line.rfind('/') - 1));
+  }
+  EXPECT_THAT(of_the_recorder,
+              testing::UnorderedElementsAre("svd-amd64-linux", "vgpreload_core-amd64-linux.so",
+                                            "vgpreload_svd-amd64-linux.so"));
+}
+
 TEST(RecordWindow, FromOneFunctionToAnother) {
   Recording run(program("phases"), {"--start-at=target", "--stop-at=after"});
   EXPECT_EQ(ending(run.result()), "exit 7");
