@@ -58,14 +58,16 @@ std::string in_brackets(const std::string& text) {
   return text.starts_with('*') ? "(" + text + ")" : text;
 }
 
-// "a.b[0].c" → "a.b[...].c"; false when there is no index.
-bool hide_index(std::string& path) {
-  std::size_t open = path.rfind('[');
-  if (open == std::string::npos) return false;
-  path.replace(open, path.find(']', open) + 1 - open, "[...]");
-  return true;
+// "a[2].b[0].c" → "a[...].b[...].c"; false when there is no index.
+bool hide_indexes(std::string& path) {
+  bool any = false;
+  for (std::size_t at = 0; (at = path.find('[', at)) != std::string::npos; ++at, any = true)
+    path.replace(at, path.find(']', at) + 1 - at, "[...]");
+  return any;
 }
 
+// Which array is indexed the instruction does not say: it is taken to be one inside of what the
+// pointer points to, where there is one.
 Object object_at(const Target& target, std::uint64_t size) {
   auto extent = static_cast<std::int64_t>(size_of(target.type));
   std::int64_t offset = target.offset;
@@ -76,7 +78,7 @@ Object object_at(const Target& target, std::uint64_t size) {
   }
   if (offset < 0) return {};
   MemberPath path = member_path(target.type, static_cast<std::uint64_t>(offset), size);
-  bool hidden = target.indexed && hide_index(path.text);
+  bool hidden = target.indexed && hide_indexes(path.text);
   if (!target.pointer) {
     if (target.indexed && !hidden) return {};
     return {target.text + path.text, path.type};

@@ -3,7 +3,8 @@
 // What the source calls the memory that an instruction accesses through a pointer or on the stack:
 // "buf->outcnt", "queue->slots[...].owner", "*counter". The pointer's name and type come from the
 // variable that DWARF says is in the base register; where there is none, as in code that was not
-// optimised, from the instruction before that loaded the register.
+// optimised, from the instruction before that loaded the register. Never the answer to which
+// element of an array it was: the index is not known here.
 #pragma once
 
 #include <cstdint>
