@@ -1,7 +1,7 @@
-#SPDX - License - Identifier : Apache - 2.0
+# SPDX-License-Identifier: Apache-2.0
 
-#The programs of source_map_test.cc.How they are compiled is what is tested, so it is written out
-#here and the same in every build.
+# The programs of source_map_test.cc. How they are compiled is what is tested, so it is written out
+# here and the same in every build.
 set(folder "${CMAKE_CURRENT_BINARY_DIR}/source-programs")
 set(cxx_source "${CMAKE_CURRENT_SOURCE_DIR}/source_program.cc")
 set(c_source "${CMAKE_CURRENT_SOURCE_DIR}/source_program.c")
@@ -38,4 +38,5 @@ svd_add_test(source_map_test source_map_test.cc source_names_test.cc)
 add_dependencies(source_map_test svd_source_programs)
 target_link_libraries(source_map_test PRIVATE PkgConfig::CAPSTONE)
 target_compile_definitions(source_map_test PRIVATE
-  "SVD_ADDR2LINE=\"${CMAKE_ADDR2LINE}\"" "SVD_SOURCE_PROGRAMS=\"${folder}\"" "SVD_SOURCE_FOLDER=\"${CMAKE_CURRENT_SOURCE_DIR}\"")
+  "SVD_ADDR2LINE=\"${CMAKE_ADDR2LINE}\"" "SVD_SOURCE_PROGRAMS=\"${folder}\""
+  "SVD_SOURCE_FOLDER=\"${CMAKE_CURRENT_SOURCE_DIR}\"")
