@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cu/tag_sets.h"
+
+#include <algorithm>
+
+namespace svd {
+
+TagSet TagSets::unite_different(TagSet a, TagSet b, std::size_t thread) {
+  if (b.word < a.word) std::swap(a, b);
+  Cached& cached = cache_[(a.word * 31 + b.word) % cache_.size()];
+  if (cached.a == a && cached.b == b) return cached.united;
+  scratch_.clear();
+  auto take = [&](UnitMember member) {
+    if (units_.active(member, thread)) scratch_.push_back(units_.of_member(member));
+  };
+  each(a, take);
+  each(b, take);
+  std::sort(scratch_.begin(), scratch_.end());
+  scratch_.erase(std::unique(scratch_.begin(), scratch_.end()), scratch_.end());
+  if (scratch_.size() > kMost) {
+    for (UnitMember member : scratch_) units_.merge(scratch_.front(), member);
+    scratch_.assign(1, units_.of_member(scratch_.front()));
+  }
+  TagSet united;
+  if (scratch_.size() == 1) {
+    united = of(scratch_.front());
+  } else if (!scratch_.empty()) {
+    members_.insert(members_.end(), scratch_.begin(), scratch_.end());
+    united.word = static_cast<std::uint32_t>(first_.size());
+    first_.push_back(static_cast<std::uint32_t>(members_.size()));
+  }
+  cached = {a, b, united};
+  return united;
+}
+
+}  // namespace svd

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which units a value follows from: a set of members, named by one word, so that a register and a
+// byte of memory can have one each. A value that follows from more than kMost units has them become
+// one: nothing is forgotten, and no set grows without end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cu/units.h"
+
+namespace svd {
+
+// 0: the empty set.
+struct TagSet {
+  std::uint32_t word = 0;
+  bool empty() const { return word == 0; }
+  friend bool operator==(TagSet, TagSet) = default;
+};
+
+class TagSets {
+ public:
+  explicit TagSets(Units& units) : units_(units), first_{0} {}
+
+  static TagSet of(UnitMember member) { return {member | kSingle}; }
+
+  // Units of the thread that have ended are left out.
+  TagSet unite(TagSet a, TagSet b, std::size_t thread) {
+    if (a == b || b.empty()) return a;
+    if (a.empty()) return b;
+    return unite_different(a, b, thread);
+  }
+
+  template <class F>
+  void each(TagSet set, F&& f) const {
+    if (set.empty()) return;
+    if ((set.word & kSingle) != 0) {
+      f(UnitMember{set.word & ~kSingle});
+      return;
+    }
+    for (std::uint32_t i = first_[set.word - 1]; i < first_[set.word]; ++i) f(members_[i]);
+  }
+
+ private:
+  static constexpr std::uint32_t kSingle = 0x80000000;
+  static constexpr std::size_t kMost = 32;
+
+  TagSet unite_different(TagSet a, TagSet b, std::size_t thread);
+
+  struct Cached {
+    TagSet a, b, united;
+  };
+  Units& units_;
+  std::vector<UnitMember> members_;
+  std::vector<std::uint32_t> first_;  // of each set that is not a single member, and the end
+  std::vector<UnitMember> scratch_;
+  std::array<Cached, 4096> cache_{};
+};
+
+}  // namespace svd

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One forward walk over a run that knows of every register, every byte of private memory and every
+// open branch which units it follows from. What is shared memory, and what happens there, a
+// SharedMemory says; it begins units and merges them.
+//
+//     load of shared memory    a unit of its own, and what the address followed from
+//     load of private memory   what was stored there, and what the address followed from
+//     computation              the union of what its operands followed from
+//     store to private memory  its value's set is kept for the bytes
+//     store to shared memory   SharedMemory merges the units of value and address
+//     branch                   kept aside: conditions are asked about, and never flow
+//
+// The stack pointer, and frame pointers made of it, follow from nothing. What a function saves and
+// restores comes back as it was, because memory is exact to the byte.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "cu/control_stack.h"
+#include "cu/tag_sets.h"
+#include "dpdg/byte_shadow.h"
+#include "dpdg/code_table.h"
+#include "dpdg/control_tracker.h"
+#include "svd/trace/chunk.h"
+
+namespace svd {
+
+class SharedMemory {
+ public:
+  virtual ~SharedMemory() = default;
+  // Whether the access, which is the next one of the execution, is to shared memory. It has not
+  // happened yet.
+  virtual bool shared(Seq seq, bool write, Addr address, std::uint64_t size) = 0;
+  // What the address followed from was used to load: of an access to shared memory before read().
+  virtual void address(Seq seq, TagSet set) = 0;
+  // The access that was said to be shared; the unit that begins with it.
+  virtual UnitMember read(TagSet address) = 0;
+  // The access that was said to be shared.
+  virtual void write(TagSet value_and_address) = 0;
+  // Where control goes next was decided by this.
+  virtual void branch(Seq seq, TagSet condition) = 0;
+};
+
+class ValueFlow {
+ public:
+  // All must outlive it; `threads` as they are counted by the caller.
+  ValueFlow(const CodeTable& code, ControlTracker tracker, std::size_t threads, bool abstract,
+            Units& units)
+      : code_(code), tracker_(std::move(tracker)), sets_(units) {
+    for (std::size_t i = 0; i < threads; ++i)
+      threads_.emplace_back(code.cell_count(), ControlStack(abstract));
+  }
+
+  void exec(const Exec& exec, std::size_t thread, SharedMemory& shared);
+  void event(const Event& event, std::size_t thread);
+
+  const TagSets& sets() const { return sets_; }
+  // What decided that the thread is where it is.
+  const ControlStack& control(std::size_t thread) const { return threads_[thread].control; }
+
+ private:
+  struct Thread {
+    Thread(std::size_t cell_count, ControlStack stack)
+        : cells(cell_count), control(std::move(stack)) {}
+    std::vector<TagSet> cells;
+    ControlStack control;
+    TagSet carried_value, carried_address;  // of an instruction that was left halfway
+  };
+  // What an instruction's operands follow from.
+  struct Operands {
+    TagSet value, address, condition;
+    TagSet registers;  // the value, without what was loaded
+    bool ranges = false;
+  };
+
+  void step(const Exec& exec, std::size_t thread, std::uint16_t index, SharedMemory& shared);
+  void access(const Exec& exec, std::size_t thread, Seq seq, const Step& step, std::size_t slot,
+              Operands& operands, SharedMemory& shared);
+  void load(std::size_t thread, Seq seq, Role role, Addr address, std::uint64_t size,
+            Operands& operands, SharedMemory& shared);
+  void keep(Addr address, std::uint64_t size, TagSet set);
+
+  const CodeTable& code_;
+  ControlTracker tracker_;
+  TagSets sets_;
+  std::vector<Thread> threads_;
+  ByteShadow<TagSet> private_;
+  std::vector<std::pair<std::uint16_t, Seq>> segments_;
+  std::uint32_t lengths_ = 0;  // ranges of the execution that were met
+};
+
+}  // namespace svd

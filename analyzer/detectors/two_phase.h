@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Violations of strict two-phase locking by computational units: what a unit read was overwritten
+// by another thread before the unit had used it. two_phase.cc has the definitions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cu/units.h"
+#include "cu/value_flow.h"
+#include "detectors/clocks.h"
+#include "detectors/detector.h"
+#include "detectors/shadow.h"
+#include "detectors/two_phase_sharing.h"
+#include "dpdg/code_table.h"
+
+namespace svd {
+
+class TwoPhaseDetector final : public Detector, private SharedMemory {
+ public:
+  // `lock_sets` must outlive it.
+  TwoPhaseDetector(std::string_view name, std::size_t threads, LockSets& lock_sets)
+      : name_(name), lock_sets_(lock_sets), orders_(threads), units_(threads), threads_(threads) {}
+
+  void prepare(const Preparation& run) override;
+  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
+  void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
+  void access(const Touch& access) override { pending_.push_back(access); }
+  void fresh(Addr address, std::uint64_t size) override;
+  bool follows_execution() const override { return true; }
+  void executed(const Exec& exec, ThreadIndex thread, Moment first) override;
+  void happened(const Event& event, ThreadIndex thread) override;
+  std::vector<RawFinding> findings() override;
+
+  const Units& units() const { return units_; }
+
+ private:
+  // A read of shared memory, with which a unit began.
+  struct Read {
+    Mark mark;
+    UnitMember unit = 0;
+    std::uint32_t releases = 0;  // of the thread, by then: see Thread
+    std::uint64_t own = 0;
+    Mark overwritten;      // by another thread; none yet: moment 0
+    bool written = false;  // before that, by its own thread
+  };
+  struct Write {
+    Mark mark;
+    UnitMember unit = 0;
+  };
+  struct Cell {
+    std::vector<Read> reads;    // of units that may be active, each thread's sites once
+    std::vector<Write> writes;  // the last one of each thread
+  };
+  struct Thread {
+    std::uint64_t own = 0;        // instructions so far
+    std::uint32_t depth = 0;      // locks that it holds
+    std::uint32_t releases = 0;   // how often it came to hold none
+    std::uint32_t conflicts = 0;  // of units that may be active
+  };
+  // A unit's input that was overwritten while the unit was active.
+  struct Conflict {
+    Read read;
+    Mark remote;
+    UnitMember remote_unit = 0;
+    Addr address{};
+    std::uint64_t size = 0;
+    bool counted = false;
+  };
+  // What shows that the unit went on with what was no longer true.
+  struct Trigger {
+    Moment moment{};
+    std::optional<Touch> access{};
+  };
+  // What speaks for a conflict with its trigger.
+  struct Evidence {
+    bool pair = false, region = false, rmw = false, nolock = false;
+    bool minor = false;
+    std::uint64_t score() const {
+      return (pair ? 8U : 0U) + (region ? 4U : 0U) + (rmw ? 2U : 0U) + (nolock ? 1U : 0U);
+    }
+  };
+  using Sites3 = std::pair<std::uint64_t, std::uint64_t>;
+  struct Hash {
+    std::size_t operator()(const Sites3& key) const {
+      return (key.first * 0x9e3779b97f4a7c15) ^ key.second;
+    }
+  };
+
+  bool shared(Seq seq, bool write, Addr address, std::uint64_t size) override;
+  void address(Seq seq, TagSet set) override;
+  UnitMember read(TagSet address) override;
+  void write(TagSet value_and_address) override;
+  void branch(Seq seq, TagSet condition) override;
+
+  void outside(const Touch& access);
+  void reread(Cell& cell, UnitMember unit, TagSet address, Addr at, std::uint64_t size);
+  void overwrite(Cell& cell, const Touch& by, UnitMember unit, Addr at, std::uint64_t size);
+  void write_again(const Cell& cell, Addr at, std::uint64_t size);
+  bool follows(TagSet set, UnitMember unit);
+  void check(TagSet set, const Trigger& trigger);
+  void check_control(const Trigger& trigger);
+  void report(Conflict& conflict, const Trigger& trigger);
+  Evidence weigh(const Conflict& conflict, const Trigger& trigger);
+  bool both_ways(const Conflict& conflict, const Touch& trigger);
+  void add(const Mark& first, const Mark& remote, const Trigger& trigger, const Range& range,
+           const Evidence& evidence, std::uint64_t distance, bool count);
+
+  std::string_view name_;
+  LockSets& lock_sets_;
+  Clocks orders_;
+  Units units_;
+  std::vector<Thread> threads_;
+  std::vector<Conflict> conflicts_{1};  // by remark
+  SharedBytes shared_;
+  Shadow<Cell> shadow_;
+  std::optional<Seq> fault_;  // the instruction of which the program died
+  std::unique_ptr<CodeTable> code_;
+  std::optional<ControlFlow> flow_;
+  std::optional<ValueFlow> values_;
+
+  // The execution at hand.
+  std::vector<Touch> pending_;
+  std::size_t next_ = 0;  // of pending_
+  std::size_t thread_ = 0;
+  Moment moment_of_seq_0_{};
+  Touch touch_;
+  bool touched_ = false;
+
+  std::vector<RawFinding> found_;
+  std::unordered_map<Sites3, std::size_t, Hash> upper_, lower_;
+};
+
+}  // namespace svd

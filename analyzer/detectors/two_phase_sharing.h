@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which bytes are shared: accessed by two threads or more, one of which writes or frees them,
+// within one lifetime of the memory. Found by one walk (SharingScan), and told in another one
+// (SharedBytes) that meets the same lifetimes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "detectors/detector.h"
+#include "detectors/lifetimes.h"
+#include "detectors/shadow.h"
+#include "dpdg/byte_shadow.h"
+
+namespace svd {
+
+// What is shared in each lifetime; lifetimes are numbered as they begin, from 1, and 0 is that of
+// memory that was there from the start.
+using SharedInLifetime = std::vector<std::vector<Range>>;
+
+class SharingScan final : public Detector {
+ public:
+  void access(const Touch& access) override;
+  void fresh(Addr address, std::uint64_t size) override;
+  std::vector<RawFinding> findings() override { return {}; }
+
+  SharedInLifetime take();
+
+ private:
+  struct Cell {
+    std::uint16_t thread = 0;  // plus 1
+    bool several = false;
+    bool written = false;
+  };
+  struct Birth {
+    std::uint64_t end = 0;
+    std::size_t lifetime = 0;
+  };
+
+  void close(Addr address, std::uint64_t size);
+  void bear(std::uint64_t begin, std::uint64_t end, std::size_t lifetime);
+
+  Shadow<Cell> shadow_;
+  std::map<std::uint64_t, Birth> births_;  // by address; they do not overlap
+  SharedInLifetime shared_{1};
+};
+
+class SharedBytes {
+ public:
+  SharedBytes() = default;
+  explicit SharedBytes(SharedInLifetime shared);
+
+  // The next lifetime begins.
+  void fresh(Addr address, std::uint64_t size);
+  bool any(Addr address, std::uint64_t size) const {
+    bool found = false;
+    bytes_.visit(address, size, [&found](Addr, unsigned, bool) { found = true; });
+    return found;
+  }
+
+ private:
+  void add(std::size_t lifetime);
+
+  SharedInLifetime shared_;
+  std::size_t lifetime_ = 0;
+  ByteShadow<bool> bytes_;
+};
+
+}  // namespace svd
