@@ -13,11 +13,12 @@ define build
 @cmake --build --preset $(1) -j$(JOBS) $(if $(2),--target $(2))
 endef
 
-.PHONY: help demo test bench bench-record bench-chaos servers fuzz format tidy clean
+.PHONY: help demo test oracle bench bench-record bench-chaos servers fuzz format tidy clean
 
 help:
 	@echo 'make demo     install what is missing, build, and show the main job on an example'
 	@echo 'make test     install what is missing, build, run every test and check'
+	@echo 'make oracle   hold the decoder against this processor and Zydis, on all instructions of some binaries'
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make bench-record  measure what recording costs, beside what other tools cost'
 	@echo 'make bench-chaos   count how often the examples fail under each kind of scheduling'
@@ -28,18 +29,23 @@ help:
 	@echo 'make clean    remove build/'
 	@echo 'Each takes JOBS=$(JOBS), the number of processes at a time.'
 
-# The example crashes: svd-record then dies of the same signal, as a shell sees it.
+# A server that crashes seldom by itself: the recorder tries schedules until it does.
 demo:
 	@packaging/install-missing build run
 	$(call build,release,svd-record svd_tool svd_preload svd-analyze svd_examples)
 	@echo
-	$(BIN)/svd-record -o build/demo.fb -- build/release/examples/apache_log build/access.log 4000 || [ $$? -ge 128 ]
+	$(BIN)/svd-record -o build/demo.fb --chaos=1 --runs=50 --until-failure -- build/release/examples/cache_server build/release/examples/cache_client 10
 	$(BIN)/svd-analyze info build/demo.fb
-	$(BIN)/svd-analyze dump build/demo.fb --tail=20
+	$(BIN)/svd-analyze slice build/demo.fb
 
 test:
 	@packaging/install-missing build run check
 	@tests/run $(JOBS)
+
+oracle:
+	@packaging/install-missing build run
+	$(call build,release,svd-oracle)
+	@tests/oracle/run $(BIN)/svd-oracle
 
 bench:
 	@packaging/install-missing build run

@@ -5,6 +5,7 @@
 
 #include "decode/semantics.h"
 #include "decode/translation.h"
+#include "decode/undecoded.h"
 
 namespace svd {
 
@@ -32,14 +33,13 @@ Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 Decoder::~Decoder() = default;
 
 InstrEffects Decoder::decode(std::span<const std::uint8_t> code, Pc pc) const {
-  InstrEffects effects;
   const std::uint8_t* at = code.data();
   std::size_t left = code.size();
   std::uint64_t address = pc.value;
-  if (!cs_disasm_iter(impl_->handle, &at, &left, &address, impl_->insn)) {
-    effects.known = false;
-    return effects;
-  }
+  // EVEX is decoded in part, and that with wrong registers.
+  if (is_evex(code) || !cs_disasm_iter(impl_->handle, &at, &left, &address, impl_->insn))
+    return undecoded(code);
+  InstrEffects effects;
   effects.length = static_cast<std::uint8_t>(impl_->insn->size);
   Translation(*impl_->insn, semantics_table(impl_->handle)[impl_->insn->id], effects).run();
   return effects;

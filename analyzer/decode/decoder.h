@@ -21,8 +21,9 @@ class Decoder {
   Decoder& operator=(Decoder&&) noexcept;
   ~Decoder();
 
-  // The instruction at the front of `code`, which stands at `pc`. Undecodable bytes give effects
-  // with known = false and length 0 (a caller that knows the length goes on by it).
+  // The instruction at the front of `code`, which stands at `pc`. What cannot be decoded gives
+  // effects with known = false: AVX-512 with its length, all else with length 0 (a caller that
+  // knows the length goes on by it).
   InstrEffects decode(std::span<const std::uint8_t> code, Pc pc) const;
 
   // Effects of each instruction of a block, in order. An abstract block's statements have none:

@@ -65,6 +65,21 @@ Lanes shuffled(unsigned imm) {
   return lanes;
 }
 
+// Words 0-3, or 4-7, by `imm`; the others keep their places.
+LaneSelection shuffle_words(unsigned imm, bool high) {
+  Lanes lanes = 0;
+  for (unsigned i = 0; i < 8; i += 2) lanes = both(lanes, lane((imm >> i & 3) / 2));
+  lanes = high ? both(static_cast<Lanes>(lanes << 2), 0x3) : both(lanes, 0xc);
+  return {kXmm, 0, 0, lanes};
+}
+
+Lanes half(bool high) { return high ? 0xc : 0x3; }
+
+LaneSelection multiply_halves(unsigned imm) {
+  Lanes first = half(imm & 1);
+  return {kXmm, first, first, half(imm >> 4 & 1)};
+}
+
 LaneSelection align(unsigned imm) {
   int shift = static_cast<int>(imm);
   Lanes first = lanes_of_bytes(shift - 16, shift);
@@ -118,6 +133,17 @@ std::optional<LaneSelection> select_lanes(unsigned id, unsigned imm, bool wide) 
     case X86_INS_VPSHUFD:
     case X86_INS_VPERMILPS:
       return maybe_wide({kXmm, 0, 0, shuffled(imm)});
+    case X86_INS_VPERMILPD:
+      return maybe_wide({kXmm, 0, 0, both(half(imm & 1), half(imm >> 1 & 1))});
+    case X86_INS_PSHUFLW:
+    case X86_INS_VPSHUFLW:
+      return maybe_wide(shuffle_words(imm, false));
+    case X86_INS_PSHUFHW:
+    case X86_INS_VPSHUFHW:
+      return maybe_wide(shuffle_words(imm, true));
+    case X86_INS_PCLMULQDQ:
+    case X86_INS_VPCLMULQDQ:
+      return maybe_wide(multiply_halves(imm));
     case X86_INS_SHUFPS:
     case X86_INS_VSHUFPS:
       return maybe_wide(shuffle_floats(imm));

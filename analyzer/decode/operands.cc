@@ -60,7 +60,7 @@ void Translation::operand(std::size_t index) {
   const cs_x86_op& op = operands_[index];
   bool read = reads(index), write = writes(index);
   // The VEX forms of updates name the destination apart from the first source, as does imul.
-  bool apart = semantics_.vex || semantics_.special == Special::kMultiply;
+  bool apart = semantics_.vex || semantics_.special == Special::kMultiply || four_sources();
   if (apart && index == 0 && operands_.size() > 2) read = false;
   if (op.type == X86_OP_REG) register_operand(index, read, write);
   if (op.type == X86_OP_MEM && (read || write)) memory_operand(op, read, write);
@@ -94,6 +94,11 @@ bool Translation::onto_itself() const {
          operands_[0].reg == operands_[1].reg;
 }
 
+// FMA4, which AMD had for a while.
+bool Translation::four_sources() const {
+  return operands_.size() == 4 && !is_imm(3) && semantics_.access == Access::kUpdate;
+}
+
 Lanes Translation::lanes_read(std::size_t index, Lanes all) const {
   const VectorRow* row = semantics_.lanes;
   bool last = index == last_register() && index != 0;
@@ -120,7 +125,7 @@ Lanes Translation::lanes_written(std::size_t index, Lanes all) const {
   bool loaded = semantics_.special == Special::kMoveScalar && is_mem(1);
   if (selection_ && !vex_) return selection_->def;
   if (selection_ && onto_itself() && !is_imm(2)) return lanes_or(selection_->def, kYmmUpper);
-  if (row == nullptr || index != 0 || loaded) return vex_ ? kYmm : all;
+  if (row == nullptr || index != 0 || loaded || four_sources()) return vex_ ? kYmm : all;
   if (!vex_ || !semantics_.vex) return row->def;
   // What a VEX form takes over from its first source stays when that is the destination.
   return onto_itself() && operands_.size() > 2 ? lanes_or(row->def, kYmmUpper) : kYmm;

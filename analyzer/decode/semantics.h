@@ -32,6 +32,7 @@ enum class Special : std::uint8_t {
   kNone,
   kMove,  // the value passes unchanged if nothing else is merged
   kLea,
+  kTouch,  // has an address, and neither reads nor writes there
   kPush,
   kPop,
   kPushFlags,

@@ -49,8 +49,8 @@ constexpr AccessRow kAccessRows[] = {
     {"andn blsi blsr blsmsk", kWrite, 0, kArith},
     {"popcnt lzcnt tzcnt", kWrite, 0, kArith},
     {"bsf bsr", kWrite, 0, kArith, Special::kBitScan},
-    {"bt", kRead, 0, kCf, Special::kBitTest},
-    {"bts btr btc", kUpdate, 0, kCf, Special::kBitTest},
+    {"bt", kRead, 0, kArith & ~kZf, Special::kBitTest},
+    {"bts btr btc", kUpdate, 0, kArith & ~kZf, Special::kBitTest},
     {"crc32", kUpdate},
     {"xadd", kExchange, 0, kArith},
     {"cmpxchg", kUpdate, 0, kArith, Special::kCompareExchange},
@@ -81,8 +81,9 @@ constexpr AccessRow kAccessRows[] = {
 
     // Nothing that is tracked
     {"nop endbr64 endbr32 pause lfence mfence sfence prefetch prefetchw prefetcht0 prefetcht1 "
-     "prefetcht2 prefetchnta clflush clflushopt clwb xabort xend",
+     "prefetcht2 prefetchnta xabort xend",
      kNothing},
+    {"clflush clflushopt clwb", kNothing, 0, 0, Special::kTouch},
     {"xtest", kNothing, 0, kArith},
     {"cpuid rdtsc rdtscp xgetbv rdpmc rdmsr", kNothing},
 
@@ -140,6 +141,10 @@ constexpr AccessRow kAccessRows[] = {
      kRead, 0, kArith},
 
     // AVX only
+    {"kmovb kmovw kmovd kmovq knotb knotd knotq knotw kandb kandw kandd kandq korb korw kord korq "
+     "kxorb kxorw kxord kxorq kxnorb kxnorw kxnord kxnorq kunpckbw kshiftlw kshiftrw",
+     kWrite},
+    {"kortestb kortestw kortestd kortestq", kRead, 0, kArith},
     {"vzeroupper vzeroall", kNothing, 0, 0, Special::kVectorClear},
     {"vfmaps vfmapd vfmass vfmasd", kUpdate},
     {"vmaskmovps vmaskmovpd vpmaskmovd vpmaskmovq", kWrite, 0, 0, Special::kMaskedMove},
@@ -200,7 +205,7 @@ constexpr VectorRow kVectorRows[] = {
 };
 
 constexpr RegPart whole(Reg reg) { return {reg, kGeneral}; }
-constexpr RegPart kAl{Reg::kRax, kByte0}, kAh{Reg::kRax, kByte1}, kAx{Reg::kRax, kWord},
+constexpr RegPart kAl{Reg::kRax, kByte0}, kAh{Reg::kRax, kByte1}, kARest{Reg::kRax, kRest},
     kDxWord{Reg::kRdx, kWord};
 constexpr RegPart kA = whole(Reg::kRax), kB = whole(Reg::kRbx), kC = whole(Reg::kRcx),
                   kD = whole(Reg::kRdx);
@@ -209,6 +214,7 @@ constexpr RegPart kXmm0{Reg::kVector, kXmm};
 constexpr SizeRow kSizeRows[] = {
     {"comiss ucomiss", 4},
     {"comisd ucomisd", 8},
+    {"fnstsw", 2},
 };
 
 constexpr std::string_view kRounding =
@@ -219,11 +225,11 @@ constexpr std::string_view kRounding =
     "cvtdq2ps cvtps2dq cvtpd2dq cvtpd2ps cvtps2pd vfmaps vfmapd vfmass vfmasd vcvtps2ph";
 
 const ImplicitRow kImplicitRows[] = {
-    {"cbw", {kAl}, {kAx}},
-    {"cwde", {kAx}, {kA}},
-    {"cdqe", {kA}, {kA}},
-    {"cwd", {kAx}, {kDxWord}},
-    {"cdq cqo", {kA}, {kD}},
+    {"cbw", {kAl}, {kAh}},
+    {"cwde", {kAh}, {kARest}},
+    {"cdqe", {kARest}, {kARest}},
+    {"cwd", {kAh}, {kDxWord}},
+    {"cdq cqo", {kARest}, {kD}},
     {"lahf", {}, {kAh}},
     {"sahf", {kAh}, {}},
     {"xlatb", {kAl}, {kAl}},

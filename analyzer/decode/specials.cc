@@ -35,6 +35,9 @@ bool Translation::special() {
     case Special::kLea:
       lea();
       return true;
+    case Special::kTouch:
+      address(operands_[0], UseRole::kAddress);
+      return true;
     case Special::kPush:
       push();
       return true;
@@ -260,9 +263,12 @@ bool Translation::borrow_alone() {
   return true;
 }
 
-// By cl the count may be 0, and the flags stay.
+// The flags stay when the count is 0, as one in cl may be.
 void Translation::shift() {
-  if (!is_imm(operands_.size() - 1) && operands_.size() > 1)
+  const cs_x86_op& count = operands_[operands_.size() - 1];
+  bool by_one = operands_.size() == 1;
+  std::int64_t mask = operands_[0].size == 8 ? 63 : 31;
+  if (!by_one && (count.type != X86_OP_IMM || (count.imm & mask) == 0))
     out_.use(Reg::kFlags, semantics_.flags_written);
 }
 

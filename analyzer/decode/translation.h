@@ -42,6 +42,7 @@ class Translation {
   Lanes lanes_written(std::size_t index, Lanes all) const;
   std::size_t last_register() const;
   bool is_copy() const;
+  bool four_sources() const;
   bool onto_itself() const;  // a VEX form whose destination is its first source
   bool wide() const;         // the destination is a ymm
 

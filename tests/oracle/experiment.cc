@@ -106,15 +106,25 @@ class Preparation {
 
   void run() {
     out_.addresses[4] = machine_.middle(Window::kStack);
-    const auto& raw = decoded_.instruction.raw;
+    const auto& instruction = decoded_.instruction;
+    const auto& raw = instruction.raw;
     if (raw.disp.size != 0) set_displacement(0);
+    switch (instruction.meta.category) {
+      case ZYDIS_CATEGORY_PUSH:
+      case ZYDIS_CATEGORY_POP:
+      case ZYDIS_CATEGORY_STRINGOP:
+        out_.steps = true;
+        break;
+      default:
+        break;
+    }
+    out_.steps |= instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE;
     for (const auto& operand : decoded_.all())
       if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.type != ZYDIS_MEMOP_TYPE_AGEN)
         place(operand);
     for (unsigned i = 0; i < raw.prefix_count; ++i)
       if (raw.prefixes[i].value == 0x64) out_.code[i] = 0x65;
 
-    const auto& instruction = decoded_.instruction;
     switch (instruction.mnemonic) {
       case ZYDIS_MNEMONIC_DIV:
       case ZYDIS_MNEMONIC_IDIV:
@@ -140,16 +150,6 @@ class Preparation {
       default:
         break;
     }
-    switch (instruction.meta.category) {
-      case ZYDIS_CATEGORY_PUSH:
-      case ZYDIS_CATEGORY_POP:
-      case ZYDIS_CATEGORY_STRINGOP:
-        out_.steps = true;
-        break;
-      default:
-        break;
-    }
-    out_.steps |= instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE;
     if (raw.imm[0].size != 0 && !is_vector(decoded_)) {
       out_.immediate_offset = raw.imm[0].offset;
       out_.immediate_bytes = raw.imm[0].size / 8;
@@ -191,6 +191,7 @@ class Preparation {
     }
     if (memory.base == ZYDIS_REGISTER_RIP || memory.base == ZYDIS_REGISTER_EIP) {
       set_displacement(middle - machine_.code_address() - out_.code.size());
+      out_.steps = false;
     } else if (base && index && *base == *index) {
       out_.addresses[*base] = middle / (1U + memory.scale);
     } else if (base && index) {
@@ -203,6 +204,7 @@ class Preparation {
       out_.addresses[*index] = middle / memory.scale;
     } else {
       set_displacement(middle);
+      out_.steps = false;
     }
   }
 

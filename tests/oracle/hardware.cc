@@ -107,6 +107,10 @@ std::string describe(const Difference& difference) {
                                                    : describe(difference.reg, difference.lanes));
 }
 
+std::vector<Difference> compare(const InstrEffects& effects, const Observation& seen) {
+  return Comparison(effects, seen).run();
+}
+
 HardwareResult HardwareOracle::check(const Code& code) {
   HardwareResult result;
   Experiment experiment = prepare(front_, code, machine_);
@@ -117,7 +121,7 @@ HardwareResult HardwareOracle::check(const Code& code) {
   Observation seen = observe(machine_, experiment, result.effects);
   result.left_out = seen.left_out;
   result.runs = seen.runs;
-  if (result.left_out.empty()) result.differences = Comparison(result.effects, seen).run();
+  if (result.left_out.empty()) result.differences = compare(result.effects, seen);
   return result;
 }
 

@@ -31,6 +31,9 @@ struct HardwareResult {
 
 std::string describe(const Difference& difference);
 
+// Where what is claimed and what was seen differ.
+std::vector<Difference> compare(const InstrEffects& effects, const Observation& seen);
+
 class HardwareOracle {
  public:
   HardwareResult check(const Code& code);

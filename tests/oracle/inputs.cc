@@ -28,15 +28,15 @@ constexpr std::uint64_t kBytesOfOne = 0x0101010101010101, kBytesOfTwo = 2 * kByt
 
 // Of many sizes, and now and then infinite: one bit from there it is no number.
 std::uint64_t some_double(std::uint64_t bits) {
-  if (bits % 8 == 0) return std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+  if (bits % 4 == 0) return std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
   double number = 1.0 + static_cast<double>(bits / 8 % 1000) / 7;
-  return std::bit_cast<std::uint64_t>(std::ldexp(number, static_cast<int>(bits >> 32) % 40));
+  return std::bit_cast<std::uint64_t>(std::ldexp(number, static_cast<int>(bits >> 32 & 63)));
 }
 
 std::uint32_t some_float(std::uint64_t bits) {
-  if (bits % 8 == 0) return std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
+  if (bits % 4 == 0) return std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
   float number = 1.0F + static_cast<float>(bits / 8 % 1000) / 7;
-  return std::bit_cast<std::uint32_t>(std::ldexp(number, static_cast<int>(bits >> 20) % 20));
+  return std::bit_cast<std::uint32_t>(std::ldexp(number, static_cast<int>(bits >> 20 & 31)));
 }
 
 enum Flavour { kBits, kSmall, kDoubles, kFloats, kEqual, kTiny, kZeroes, kEdges, kFlavours };
@@ -78,12 +78,11 @@ std::uint64_t Inputs::value(int flavour, std::uint64_t common) {
       return common;
     case kTiny:
       return common % 2 ? bits & 0x0303030303030303 : (bits & kBytesOfTwo) + kBytesOfOne;
-    case kEdges: {  // bytes 00 and ff, where carries run far
-      std::uint64_t edges = (bits & kBytesOfOne) * 0xff;
-      return bits >> 60 == 0 ? edges ^ 0x80 : edges;
-    }
+    case kEdges:  // bytes 00 and ff, where carries run far
+      if (bits >> 62 == 0) return bits % 2 ? ~0ULL : 0;
+      return ((bits & kBytesOfOne) * 0xff) ^ (bits >> 60 == 2 ? 0x80 : 0);
     case kZeroes:
-      return bits % 3 == 0 ? (bits >> 8 & 0xff) << 8 * (bits >> 16 & 7) : 0;
+      return bits % 4 == 0 ? 0 : 1ULL << place_;
     default:
       return bits;
   }
@@ -101,13 +100,16 @@ std::uint64_t Inputs::common_value() {
 Code Inputs::other_immediate() {
   Code code = experiment_.code;
   unsigned bits = 8 * static_cast<unsigned>(experiment_.immediate_bytes);
-  immediate_ = static_cast<std::uint64_t>(static_cast<std::int64_t>(random()) >> (64 - bits));
+  // Odd: a shift by 0 would be another form.
+  immediate_ = static_cast<std::uint64_t>(
+      static_cast<std::int64_t>(random() | 1ULL << (64 - bits)) >> (64 - bits));
   std::memcpy(code.data() + experiment_.immediate_offset, &immediate_, experiment_.immediate_bytes);
   return code;
 }
 
 void Inputs::make(int base, CpuState& state, Memory& memory) {
   int flavour = base % kFlavours;
+  place_ = 8 * (base / kFlavours % 8) + static_cast<int>(random() % 8);
   std::uint64_t common = common_value();
   for (auto& reg : state.general) reg = value(flavour, common);
   for (auto& vector : state.vectors) {
@@ -150,6 +152,13 @@ void Inputs::adjust(CpuState& state, Memory& memory) {
     vector.fill(0);
     for (std::size_t i = 0; i < vector.size(); i += experiment_.vector_index_bytes)
       vector[i] = static_cast<std::uint8_t>(random() & 15);
+  }
+  // Operands that equal what their address is made of.
+  if (random() % 16 == 0) {
+    std::size_t reg = random() % 16;
+    while (!experiment_.addresses[reg]) reg = (reg + 1) % 16;
+    for (std::size_t i = 0; i < memory.size(); i += 8)
+      std::memcpy(memory.data() + i, &state.general[reg], 8);
   }
   std::uint64_t word = 0;
   if (experiment_.pops_flags) {

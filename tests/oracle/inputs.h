@@ -46,6 +46,7 @@ class Inputs {
   const Experiment& experiment_;
   Machine& machine_;
   std::uint64_t immediate_;  // of the code as it is now
+  int place_ = 0;            // of the one byte of a number that is not 0
   std::uint64_t seed_ = 1;
 };
 

@@ -143,8 +143,7 @@ class Observer {
            lanes[index_of(Reg::kVector) + *experiment_.vector_index] != 0;
   }
 
-  // Whether `lanes` as changed in `state` matter for anything but themselves; what they do to
-  // themselves goes to own_.
+  // Whether `lanes` as changed in `state` matter for anything but themselves.
   bool matters(const AllLanes& lanes, CpuState& state, Memory memory) {
     CpuState before = state;
     Memory memory_before = memory;
@@ -154,7 +153,6 @@ class Observer {
     AllLanes changed = difference(state, result_state_);
     bool found = false;
     for (std::size_t reg = 0; reg < kRegCount; ++reg) {
-      add(own_[reg], changed[reg] & lanes[reg]);
       if (changed[reg] & ~lanes[reg]) found = true;
     }
     return found;
@@ -163,11 +161,15 @@ class Observer {
   bool try_lanes(const AllLanes& lanes, int trial) {
     CpuState state = state_;
     inputs_.flip(lanes, trial, state);
-    return matters(lanes, state, memory_);
+    bool found = matters(lanes, state, memory_);
+    changed_ = difference(state, result_state_);
+    return found;
   }
 
   void flip_registers() {
     AllLanes rest{};
+    // Lanes that are written hide what reaches them; they are changed one at a time.
+    for (std::size_t reg = 0; reg < kRegCount; ++reg) add(close_[reg], out_.writes[reg]);
     for (std::size_t reg = 0; reg < kRegCount; ++reg)
       rest[reg] = static_cast<Lanes>(all_lanes(reg) & ~close_[reg] & ~out_.reads[reg]);
     if (try_lanes(rest, 0) || try_lanes(rest, 1))
@@ -179,7 +181,10 @@ class Observer {
         for (int trial = 0; trial < kTrials && (out_.reads[reg] & lane) == 0; ++trial) {
           AllLanes one{};
           one[reg] = lane;
-          if (try_lanes(one, trial)) out_.reads[reg] |= lane;
+          if (try_lanes(one, trial))
+            out_.reads[reg] |= lane;
+          else
+            add(own_[reg], changed_[reg] & lane);
         }
       }
     }
@@ -199,7 +204,10 @@ class Observer {
       if (memory[i] == result_memory_[i]) continue;
       bool inside = i >= begin && i < end;
       if (!inside) found = true;
-      if (inside && end - begin == 1) own_memory_.set(i);
+      // What a repetition did not reach passes by.
+      bool written =
+          !experiment_.repeats || memory_[i] != result_memory_[i] || before[i] != memory[i];
+      if (written && inside && end - begin == 1) own_memory_.set(i);
       if (inside && out_.memory_writes[i] && !out_.memory_reads[i]) found |= end - begin > 1;
     }
     return found;
@@ -241,7 +249,8 @@ class Observer {
   AllLanes claimed_reads_{}, claimed_writes_{};
   std::size_t claimed_read_ = 0, claimed_written_ = 0;  // bytes of memory
   AllLanes close_{};                                    // lanes that are changed one at a time
-  AllLanes own_{};  // lanes whose value after depends on their value before
+  AllLanes changed_{};  // by what was tried last, if it did not fault
+  AllLanes own_{};      // lanes whose value after depends on their value before
   Bytes own_memory_;
   CpuState state_, result_state_;
   Memory memory_{}, result_memory_{};
