@@ -5,7 +5,6 @@
 namespace svd {
 
 UnitId DeclaredAtomic::unit(ThreadIndex thread, Moment now) {
-  now_ = now;
   Thread& state = threads_[thread.value];
   if (state.depth == 0 && state.moment != now) {
     state.unit = graph_.add(thread, now);
@@ -14,8 +13,8 @@ UnitId DeclaredAtomic::unit(ThreadIndex thread, Moment now) {
   return state.unit;
 }
 
-void DeclaredAtomic::acquire(ThreadIndex thread, ChannelId channel, EdgeKind) {
-  graph_.acquire(unit(thread, now_), channel, now_);
+void DeclaredAtomic::acquire(ThreadIndex thread, ChannelId channel, EdgeKind, Moment now) {
+  graph_.acquire(unit(thread, now), channel, now);
 }
 
 void DeclaredAtomic::release(ThreadIndex thread, ChannelId channel, EdgeKind, Moment now) {

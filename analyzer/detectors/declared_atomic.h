@@ -17,7 +17,7 @@ class DeclaredAtomic final : public Detector {
  public:
   DeclaredAtomic(std::string_view name, std::size_t threads) : name_(name), threads_(threads) {}
 
-  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind) override;
+  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void access(const Touch& access) override;
   void fresh(Addr address, std::uint64_t size) override { graph_.fresh(address, size); }
@@ -38,7 +38,6 @@ class DeclaredAtomic final : public Detector {
   std::string_view name_;
   ConflictGraph graph_;
   std::vector<Thread> threads_;
-  Moment now_{};  // of the last thing that happened
   bool declared_ = false;
 };
 

@@ -7,22 +7,44 @@
 #include <string_view>
 #include <vector>
 
+#include "detectors/code_names.h"
 #include "detectors/raw_finding.h"
+#include "detectors/suppressions.h"
 #include "detectors/sync_model.h"
 #include "detectors/touch.h"
+#include "svd/trace/chunk.h"
+#include "svd/trace/diagnostic.h"
+#include "svd/trace/reader.h"
 
 namespace svd {
 
+// What a detector can look at before the walk begins.
+struct Preparation {
+  const TraceReader& trace;
+  const Suppressions& rules;
+  CodeNames& names;
+  Diagnostics& diagnostics;
+};
+
 class Detector : public OrderListener {
  public:
-  void acquire(ThreadIndex, ChannelId, EdgeKind) override {}
+  void acquire(ThreadIndex, ChannelId, EdgeKind, Moment) override {}
   void release(ThreadIndex, ChannelId, EdgeKind, Moment) override {}
+
+  // Before the walk; for those that need to know the whole run first.
+  virtual void prepare(const Preparation&) {}
 
   virtual void access(const Touch& access) = 0;
   // [address, address + size) is new memory from here on, whatever was there before.
   virtual void fresh(Addr address, std::uint64_t size) = 0;
   // A block that is declared atomic begins or ends in the thread.
   virtual void atomic_block(ThreadIndex, bool /*begins*/, Moment) {}
+
+  // Whether it also wants to see what executed: each execution after its accesses, each event
+  // before what follows from it.
+  virtual bool follows_execution() const { return false; }
+  virtual void executed(const Exec&, ThreadIndex, Moment /*first*/) {}
+  virtual void happened(const Event&, ThreadIndex) {}
 
   virtual std::vector<RawFinding> findings() = 0;
 };

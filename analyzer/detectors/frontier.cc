@@ -26,11 +26,16 @@
 
 namespace svd {
 
-VectorClock& FrontierDetector::new_clock(ThreadIndex thread) {
+VectorClock& FrontierDetector::new_clock(ThreadIndex thread, Moment since) {
   Thread& state = threads_[thread.value];
-  if (state.versions.back().since <= state.last_access)
-    state.versions.push_back({state.last_access + 1, state.versions.back().clock});
+  Moment last = state.versions.back().since;
+  if (last <= state.last_access && last != since)
+    state.versions.push_back({since, state.versions.back().clock});
   return state.versions.back().clock;
+}
+
+VectorClock& FrontierDetector::new_clock(ThreadIndex thread) {
+  return new_clock(thread, threads_[thread.value].last_access + 1);
 }
 
 const VectorClock& FrontierDetector::clock_at(const Mark& mark) const {
@@ -41,7 +46,7 @@ const VectorClock& FrontierDetector::clock_at(const Mark& mark) const {
   return (after - 1)->clock;
 }
 
-void FrontierDetector::acquire(ThreadIndex thread, ChannelId channel, EdgeKind) {
+void FrontierDetector::acquire(ThreadIndex thread, ChannelId channel, EdgeKind, Moment) {
   if (channel.value < channels_.size()) new_clock(thread).join(channels_[channel.value]);
 }
 
@@ -59,7 +64,7 @@ void FrontierDetector::order(const Touch& access) {
     const Mark& mark = conflict.mark;
     if (before(mark, access.thread)) continue;
     if (!atomic_pair(mark, access)) found_.conflict(mark, access, conflict.address, conflict.size);
-    VectorClock& clock = new_clock(access.thread);
+    VectorClock& clock = new_clock(access.thread, access.moment);
     clock.join(clock_at(mark));
     clock.set(ThreadIndex(static_cast<std::uint16_t>(mark.thread)), Moment(mark.moment + 1));
   }

@@ -19,7 +19,7 @@ class FrontierDetector final : public Detector {
       : threads_(threads, Thread{{Version{Moment(), VectorClock(threads)}}, Moment()}),
         found_(name) {}
 
-  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind) override;
+  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void access(const Touch& access) override;
   void fresh(Addr address, std::uint64_t size) override { shadow_.clear(address, size); }
@@ -47,7 +47,8 @@ class FrontierDetector final : public Detector {
   const VectorClock& clock(std::size_t thread) const {
     return threads_[thread].versions.back().clock;
   }
-  // The one that may be changed; what the thread accessed before keeps the old one.
+  // The one from `since` on, to be changed; what the thread accessed before keeps the old one.
+  VectorClock& new_clock(ThreadIndex thread, Moment since);
   VectorClock& new_clock(ThreadIndex thread);
   const VectorClock& clock_at(const Mark& mark) const;
   bool before(const Mark& mark, ThreadIndex thread) const {

@@ -34,7 +34,7 @@
 
 namespace svd {
 
-void RaceDetector::acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind) {
+void RaceDetector::acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment) {
   if (mode_ == Mode::kHybrid && kind == EdgeKind::kLock) return;
   clocks_.acquire(thread, channel);
 }

@@ -24,7 +24,7 @@ class RaceDetector final : public Detector {
   RaceDetector(std::string_view name, Mode mode, std::size_t threads, LockSets& lock_sets)
       : mode_(mode), clocks_(threads), lock_sets_(lock_sets), found_(name) {}
 
-  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind) override;
+  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void access(const Touch& access) override;
   void fresh(Addr address, std::uint64_t size) override { shadow_.clear(address, size); }

@@ -49,6 +49,10 @@ struct RawFinding {
   std::string_view detector{};
   std::vector<RawAccess> accesses{};  // in the order of their moments, mostly
   std::uint64_t occurrences = 0;
+  // How much speaks for it, and how near what belongs together lies: of detectors that rank.
+  std::uint64_t score = 0;
+  std::uint64_t distance = 0;
+  bool minor = false;  // a weak hint: told last
 };
 
 // Raw findings with two or three accesses, grouped by their sites.
@@ -97,7 +101,7 @@ class RawFindings {
   RawFinding* count(const Key& key, std::uint64_t instance) {
     auto [entry, added] = groups_.try_emplace(key, Group{list_.size(), instance});
     if (added) {
-      list_.push_back({detector_, {}, 1});
+      list_.push_back({.detector = detector_, .occurrences = 1});
       return &list_.back();
     }
     if (std::exchange(entry->second.last, instance) != instance)

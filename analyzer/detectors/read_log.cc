@@ -7,7 +7,8 @@
 //     thread 5: used_fields = 1 (lw)                         read used_fields (s)
 //     thread 6:                       used_fields = 9 (rw)
 //
-// Grouped by their places in the code; the rare ones come first. It is no detector of errors: most
+// Atomic reads are left out: they mean to read what others wrote. Grouped by their places in the
+// code; the rare ones come first. It is no detector of errors: most
 // of what threads tell each other looks like this.
 //
 // Cost: one shadow look-up an access; 40 bytes a cell, and 16 more for each further thread that
@@ -26,7 +27,7 @@ void ReadLog::access(const Touch& access) {
       cell.by_thread.add(cell.last);
       return;
     }
-    if (cell.last.moment == 0 || same_thread(cell.last)) return;
+    if (access.atomic || cell.last.moment == 0 || same_thread(cell.last)) return;
     cell.by_thread.each([&](const Mark& local) {
       if (!same_thread(local)) return;
       Mark reader(access);

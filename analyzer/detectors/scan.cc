@@ -46,6 +46,11 @@ void Scan::exec(const Exec& exec, Moment first) {
     running_id_ = exec.thread;
     running_ = sync_.index(exec.thread);
   }
+  accesses(exec, first);
+  for (Detector* follower : followers_) follower->executed(exec, running_, first);
+}
+
+void Scan::accesses(const Exec& exec, Moment first) {
   Counts counts = filter_.counts(running_, exec);
   if (counts == Counts::kNot) return;
   bool user = counts == Counts::kUser;
@@ -64,7 +69,7 @@ void Scan::exec(const Exec& exec, Moment first) {
     access.kind = memory.slot->write ? TouchKind::kWrite : TouchKind::kRead;
     access.atomic =
         memory.slot->atomic || filter_.is_atomic(exec.shape->id, memory.slot->instruction);
-    if (!memory.slot->write) sync_.read(running_, memory.address, *this);
+    if (!memory.slot->write) sync_.read(running_, memory.address, access.moment, *this);
     give(access);
     if (access.atomic && memory.slot->write)
       sync_.atomic_write(running_, memory.address, access.moment + 1, *this);
@@ -72,6 +77,7 @@ void Scan::exec(const Exec& exec, Moment first) {
 }
 
 void Scan::event(const Event& event, Moment now) {
+  for (Detector* follower : followers_) follower->happened(event, sync_.index(event.thread));
   sync_.event(event, now, *this);
   if (const auto* atomic = std::get_if<Atomic>(&event.body)) {
     for (Detector* detector : detectors_)
@@ -112,8 +118,8 @@ void Scan::give(const Touch& access) {
   for (Detector* detector : detectors_) detector->access(access);
 }
 
-void Scan::acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind) {
-  for (Detector* detector : detectors_) detector->acquire(thread, channel, kind);
+void Scan::acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
+  for (Detector* detector : detectors_) detector->acquire(thread, channel, kind, now);
 }
 
 void Scan::release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {

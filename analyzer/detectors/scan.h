@@ -24,7 +24,10 @@ class Scan : private OrderListener {
   Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names, LockSets& lock_sets);
 
   std::size_t threads() const { return sync_.threads(); }
-  void add(Detector& detector) { detectors_.push_back(&detector); }
+  void add(Detector& detector) {
+    detectors_.push_back(&detector);
+    if (detector.follows_execution()) followers_.push_back(&detector);
+  }
 
   // In the order of the trace; chunks that cannot be read are left out.
   void chunk(std::size_t index, const Chunk& chunk);
@@ -37,10 +40,11 @@ class Scan : private OrderListener {
   class Visitor;
 
   void exec(const Exec& exec, Moment first);
+  void accesses(const Exec& exec, Moment first);
   void event(const Event& event, Moment now);
   void memory(const Event& event, Moment now);
   void give(const Touch& access);
-  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind) override;
+  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
 
   Moments moments_;
@@ -49,7 +53,8 @@ class Scan : private OrderListener {
   AccessFilter filter_;
   Lifetimes lifetimes_;
   std::vector<Detector*> detectors_;
-  std::vector<SiteId> user_site_;  // of each thread: its last instruction in code of the user
+  std::vector<Detector*> followers_;  // those of them that follow execution
+  std::vector<SiteId> user_site_;     // of each thread: its last instruction in code of the user
   std::vector<std::uint32_t> system_call_;  // of each thread: the last one
   std::uint64_t accesses_ = 0;
   ThreadId running_id_{};  // the thread of the last execution, and its index

@@ -58,8 +58,8 @@ class Shadow {
  private:
   static constexpr std::uint64_t kWord = 8;
   static constexpr std::uint64_t kPageBytes = 4096;
-  static constexpr std::size_t kPool = 1U << 12;   // cells that are allocated at once
-  static constexpr std::size_t kCache = 1U << 12;  // pages that are found without hashing
+  static constexpr std::size_t kPool = 1U << 8;   // cells that are allocated at once
+  static constexpr std::size_t kCache = 1U << 9;  // pages that are found without hashing
 
   // Where the cells of a word are: their first number times 4, plus how they divide the word.
   using Word = std::uint32_t;

@@ -38,15 +38,15 @@ void SyncModel::event(const Event& event, Moment now, OrderListener& listener) {
   std::visit([&](const auto& body) { on(at, body); }, event.body);
 }
 
-void SyncModel::atomic_read(ThreadIndex thread, Addr address, OrderListener& listener) {
+void SyncModel::atomic_read(ThreadIndex thread, Addr address, Moment now, OrderListener& listener) {
   auto written = channels_.find({address.value, static_cast<std::uint64_t>(Part::kAtomic)});
-  if (written != channels_.end()) listener.acquire(thread, written->second, EdgeKind::kOrder);
+  if (written != channels_.end()) listener.acquire(thread, written->second, EdgeKind::kAtomic, now);
 }
 
 void SyncModel::atomic_write(ThreadIndex thread, Addr address, Moment now,
                              OrderListener& listener) {
   atomics_[atomics_bit(address)] = true;
-  listener.release(thread, channel(address, Part::kAtomic), EdgeKind::kOrder, now);
+  listener.release(thread, channel(address, Part::kAtomic), EdgeKind::kAtomic, now);
 }
 
 // The child has done nothing yet, so it can acquire at once.
@@ -55,7 +55,7 @@ void SyncModel::on(const At& at, const ThreadCreate& create) {
   if (child == indices_.end()) return;
   ChannelId started = channel(Addr(create.child.value), Part::kThread);
   at.listener.release(at.thread, started, EdgeKind::kOrder, at.now);
-  at.listener.acquire(child->second, started, EdgeKind::kOrder);
+  at.listener.acquire(child->second, started, EdgeKind::kOrder, at.now);
 }
 
 void SyncModel::on(const At& at, const ThreadJoin& join) {
@@ -63,7 +63,7 @@ void SyncModel::on(const At& at, const ThreadJoin& join) {
   if (child == indices_.end() || join.phase == Phase::kBegin || join.result != 0) return;
   ChannelId ended = channel(Addr(join.child.value), Part::kThread);
   at.listener.release(child->second, ended, EdgeKind::kOrder, at.now);
-  at.listener.acquire(at.thread, ended, EdgeKind::kOrder);
+  at.listener.acquire(at.thread, ended, EdgeKind::kOrder, at.now);
 }
 
 void SyncModel::on(const At& at, const Sync& sync) {
@@ -97,7 +97,8 @@ void SyncModel::on(const At& at, const Sync& sync) {
       } else {
         lock(at, sync.second, false);
         if (done)
-          at.listener.acquire(at.thread, channel(sync.object, Part::kMain), EdgeKind::kOrder);
+          at.listener.acquire(at.thread, channel(sync.object, Part::kMain), EdgeKind::kOrder,
+                              at.now);
       }
       break;
     case SyncOp::kCondSignal:
@@ -111,7 +112,8 @@ void SyncModel::on(const At& at, const Sync& sync) {
     case SyncOp::kSemTrywait:
     case SyncOp::kSemTimedwait:
     case SyncOp::kFutexWait:
-      if (done) at.listener.acquire(at.thread, channel(sync.object, Part::kMain), EdgeKind::kOrder);
+      if (done)
+        at.listener.acquire(at.thread, channel(sync.object, Part::kMain), EdgeKind::kOrder, at.now);
       break;
     case SyncOp::kBarrierInit:
       barriers_[sync.object].count = sync.argument;
@@ -128,8 +130,9 @@ void SyncModel::on(const At& at, const Sync& sync) {
 }
 
 void SyncModel::lock(const At& at, Addr object, bool shared) {
-  at.listener.acquire(at.thread, channel(object, Part::kMain), EdgeKind::kLock);
-  if (!shared) at.listener.acquire(at.thread, channel(object, Part::kReaders), EdgeKind::kLock);
+  at.listener.acquire(at.thread, channel(object, Part::kMain), EdgeKind::kLock, at.now);
+  if (!shared)
+    at.listener.acquire(at.thread, channel(object, Part::kReaders), EdgeKind::kLock, at.now);
   LockSetId& held = held_[at.thread.value];
   held = lock_sets_.with(held, {object, shared});
 }
@@ -157,7 +160,7 @@ void SyncModel::barrier(const At& at, const Sync& sync) {
   }
   if (sync.phase != Phase::kBegin) {
     at.listener.acquire(at.thread, channel(sync.object.value, kFirstRound + round),
-                        EdgeKind::kOrder);
+                        EdgeKind::kOrder, at.now);
   }
 }
 
@@ -168,7 +171,7 @@ void SyncModel::once(const At& at, const Sync& sync) {
   if (sync.phase == Phase::kBegin || doer == at.thread) return;
   ChannelId done = channel(sync.object, Part::kOnce);
   at.listener.release(doer, done, EdgeKind::kOrder, at.now);
-  at.listener.acquire(at.thread, done, EdgeKind::kOrder);
+  at.listener.acquire(at.thread, done, EdgeKind::kOrder, at.now);
 }
 
 }  // namespace svd

@@ -32,7 +32,7 @@ class OrderListener {
  public:
   virtual ~OrderListener() = default;
   // What the thread does from `now` on is after all that was released to the channel.
-  virtual void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind) = 0;
+  virtual void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) = 0;
   // What the thread did before `now` is before what others do after acquiring the channel.
   virtual void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) = 0;
 };
@@ -48,8 +48,8 @@ class SyncModel {
   void event(const Event& event, Moment now, OrderListener& listener);
   // Any read: what was written atomically is read as if atomically, because the instructions are
   // the same ones.
-  void read(ThreadIndex thread, Addr address, OrderListener& listener) {
-    if (atomics_[atomics_bit(address)]) atomic_read(thread, address, listener);
+  void read(ThreadIndex thread, Addr address, Moment now, OrderListener& listener) {
+    if (atomics_[atomics_bit(address)]) atomic_read(thread, address, now, listener);
   }
   void atomic_write(ThreadIndex thread, Addr address, Moment now, OrderListener& listener);
 
@@ -77,7 +77,7 @@ class SyncModel {
   static std::size_t atomics_bit(Addr address) {
     return (address.value * 0x9e3779b97f4a7c15) >> (64 - kAtomicsBits);
   }
-  void atomic_read(ThreadIndex thread, Addr address, OrderListener& listener);
+  void atomic_read(ThreadIndex thread, Addr address, Moment now, OrderListener& listener);
 
   ChannelId channel(std::uint64_t object, std::uint64_t part);
   ChannelId channel(Addr object, Part part) {

@@ -2,9 +2,11 @@
 
 #include "detectors/table.h"
 
+#include <algorithm>
 #include <array>
 
 #include "detectors/declared_atomic.h"
+#include "detectors/event_bits.h"
 #include "detectors/frontier.h"
 #include "detectors/lockset.h"
 #include "detectors/races.h"
@@ -35,21 +37,27 @@ std::unique_ptr<Detector> read_log(std::string_view name, std::size_t, LockSets&
 }
 
 constexpr std::array kDetectors{
-    DetectorInfo{"race-hb", "accesses that nothing ordered in this run", true,
+    DetectorInfo{"race-hb", "accesses that nothing ordered in this run", true, false,
                  races<RaceDetector::Mode::kHappensBefore>},
+    DetectorInfo{"race-frontier", "those of race-hb from which the others follow", false, false,
+                 frontier},
     DetectorInfo{"race-hybrid", "accesses that another run can have at once: no common lock", false,
-                 races<RaceDetector::Mode::kHybrid>},
-    DetectorInfo{"race-lockset", "data that no lock protects consistently", false, lockset},
-    DetectorInfo{"race-frontier", "the accesses that nothing ordered, but for those that follow",
-                 false, frontier},
-    DetectorInfo{"svd-log", "reads of another thread's value in place of one's own", false,
+                 false, races<RaceDetector::Mode::kHybrid>},
+    DetectorInfo{"race-lockset", "data that no lock protects consistently", false, false, lockset},
+    DetectorInfo{"svd-log", "reads of another thread's value in place of one's own", false, false,
                  read_log},
-    DetectorInfo{"declared-atomic", "blocks declared atomic that are not serializable", true,
+    DetectorInfo{"declared-atomic", "blocks declared atomic that are not serializable", true, true,
                  declared_atomic},
 };
 
 }  // namespace
 
 std::span<const DetectorInfo> all_detectors() { return kDetectors; }
+
+bool has_atomic_blocks(const TraceReader& trace) {
+  return std::any_of(trace.chunks().begin(), trace.chunks().end(), [](const ChunkInfo& chunk) {
+    return (chunk.event_kinds & event_bit<Atomic>()) != 0;
+  });
+}
 
 }  // namespace svd

@@ -15,10 +15,13 @@ struct DetectorInfo {
   std::string_view name;
   std::string_view summary;
   bool by_default;
+  bool needs_atomic_blocks;  // finds nothing in a trace that declares none
   std::unique_ptr<Detector> (*make)(std::string_view name, std::size_t threads,
                                     LockSets& lock_sets);
 };
 
 std::span<const DetectorInfo> all_detectors();
+
+bool has_atomic_blocks(const TraceReader& trace);
 
 }  // namespace svd

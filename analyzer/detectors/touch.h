@@ -22,8 +22,9 @@ using ThreadIndex = Name<struct ThreadIndexTag, std::uint16_t>;
 using ChannelId = Name<struct ChannelTag, std::uint32_t>;
 
 enum class EdgeKind : std::uint8_t {
-  kLock,   // an unlock, and a later lock: says only who came first in this run
-  kOrder,  // one had to wait for the other: create, join, post, signal, barrier, …
+  kLock,    // an unlock, and a later lock: says only who came first in this run
+  kOrder,   // one had to wait for the other: create, join, post, signal, barrier, …
+  kAtomic,  // an atomic write, and a later read of it
 };
 
 enum class TouchKind : std::uint8_t {

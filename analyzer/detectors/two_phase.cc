@@ -175,6 +175,193 @@ bool TwoPhaseDetector::shared(Seq seq, bool write, Addr address, std::uint64_t s
   return shared_.any(address, size);
 }
 
+void TwoPhaseDetector::address(Seq seq, TagSet set) {
+  Trigger trigger{moment_of_seq_0_ + seq.value, {}};
+  if (touched_) trigger.access = touch_;
+  check(set, trigger);
+}
+
+void TwoPhaseDetector::branch(Seq seq, TagSet condition) {
+  check(condition, {moment_of_seq_0_ + seq.value, {}});
+}
+
+UnitMember TwoPhaseDetector::read(TagSet address) {
+  UnitMember unit = units_.begin(thread_);
+  shadow_.touch(touch_.address, touch_.size, [&](Cell& cell, Addr at, std::uint64_t size) {
+    for (const Write& write : cell.writes)
+      if (write.mark.is(touch_.thread) && units_.active(write.unit, thread_))
+        units_.end(write.unit);
+    reread(cell, unit, address, at, size);
+  });
+  return unit;
+}
+
+void TwoPhaseDetector::reread(Cell& cell, UnitMember unit, TagSet address, Addr at,
+                              std::uint64_t size) {
+  std::erase_if(cell.reads, [&](const Read& read) {
+    if (!read.mark.is(touch_.thread)) return false;
+    bool again = read.mark.site == touch_.site.value;
+    if (!units_.active(read.unit, thread_)) return true;
+    if (read.overwritten.moment == 0) return again;
+    if (!again) read_again(read, address, {at, size});
+    return true;
+  });
+  if (cell.reads.size() >= kMostReads) cell.reads.erase(cell.reads.begin());
+  const Thread& state = threads_[thread_];
+  cell.reads.push_back({Mark(touch_), unit, state.releases, state.own, {}});
+}
+
+// What was read is read once more, elsewhere in the code, and has been overwritten in between.
+void TwoPhaseDetector::read_again(const Read& read, TagSet address, const Range& range) {
+  Trigger trigger{touch_.moment, touch_};
+  bool dependent = follows(address, read.unit);
+  values_->control(thread_).each([&](TagSet condition) {
+    dependent = dependent || follows(condition, read.unit);
+    return !dependent;
+  });
+  if (!dependent) {
+    Evidence evidence =
+        weigh({read, read.overwritten, 0, range.address, range.size, false}, trigger);
+    evidence.minor = true;
+    add(read.mark, read.overwritten, trigger, range, evidence, threads_[thread_].own - read.own,
+        true);
+    return;
+  }
+  for (std::uint32_t remark = units_.first_remark(read.unit); remark != 0;
+       remark = units_.next_remark(remark)) {
+    Conflict& conflict = conflicts_[remark];
+    if (conflict.read.mark.moment == read.mark.moment) report(conflict, trigger);
+  }
+}
+
+void TwoPhaseDetector::write(TagSet set) {
+  Trigger trigger{touch_.moment, touch_};
+  check(set, trigger);
+  check_control(trigger);
+  UnitMember unit = 0;
+  values_->sets().each(set, [&](UnitMember member) {
+    if (!units_.active(member, thread_)) return;
+    unit = unit == 0 ? units_.of_member(member) : units_.merge(unit, member);
+  });
+  if (unit == 0) unit = units_.begin(thread_);
+  shadow_.touch(touch_.address, touch_.size, [&](Cell& cell, Addr at, std::uint64_t size) {
+    write_again(cell, at, size);
+    overwrite(cell, touch_, unit, at, size);
+  });
+}
+
+// `unit` is that of the thread that writes.
+void TwoPhaseDetector::overwrite(Cell& cell, const Touch& by, UnitMember unit, Addr at,
+                                 std::uint64_t size) {
+  std::erase_if(cell.reads, [&](Read& read) {
+    if (read.mark.is(by.thread)) {
+      read.written |= read.overwritten.moment == 0;
+      return false;
+    }
+    std::size_t reader = read.mark.thread;
+    if (!units_.active(read.unit, reader)) return true;
+    if (read.overwritten.moment != 0) return false;
+    if (orders_.before(read.mark, by.thread)) return true;
+    read.overwritten = Mark(by);
+    std::uint32_t last = units_.first_remark(read.unit);
+    if (last != 0 && conflicts_[last].read.mark.moment == read.mark.moment &&
+        conflicts_[last].remote.moment == read.overwritten.moment)
+      return false;
+    units_.remark(read.unit);
+    conflicts_.push_back({read, read.overwritten, unit, at, size});
+    ++threads_[reader].conflicts;
+    return false;
+  });
+  auto own = std::find_if(cell.writes.begin(), cell.writes.end(),
+                          [&](const Write& write) { return write.mark.is(by.thread); });
+  if (own == cell.writes.end()) own = cell.writes.insert(own, Write{});
+  *own = {Mark(by), unit};
+}
+
+// w-R-w: nothing says that the two writes belong together, but for their nearness.
+void TwoPhaseDetector::write_again(const Cell& cell, Addr at, std::uint64_t size) {
+  const Write* own = nullptr;
+  std::uint64_t last = 0;
+  for (const Write& write : cell.writes) {
+    if (write.mark.is(touch_.thread)) own = &write;
+    last = std::max<std::uint64_t>(last, write.mark.moment);
+  }
+  if (own == nullptr || own->mark.moment != last || !units_.active(own->unit, thread_)) return;
+  for (const Read& read : cell.reads) {
+    if (read.mark.is(touch_.thread) || read.mark.moment < last) continue;
+    if (orders_.before(read.mark, touch_.thread)) continue;
+    Evidence evidence;
+    evidence.nolock = lock_sets_.disjoint(own->mark.lock_set(), read.mark.lock_set());
+    evidence.minor = true;
+    add(own->mark, read.mark, {touch_.moment, touch_}, {at, size}, evidence,
+        touch_.moment.value - own->mark.moment, true);
+  }
+}
+
+bool TwoPhaseDetector::follows(TagSet set, UnitMember unit) {
+  bool found = false;
+  values_->sets().each(set, [&](UnitMember member) { found |= units_.same(member, unit); });
+  return found;
+}
+
+void TwoPhaseDetector::check(TagSet set, const Trigger& trigger) {
+  if (threads_[thread_].conflicts == 0) return;
+  values_->sets().each(set, [&](UnitMember member) {
+    if (!units_.active(member, thread_)) return;
+    for (std::uint32_t remark = units_.first_remark(member); remark != 0;
+         remark = units_.next_remark(remark))
+      report(conflicts_[remark], trigger);
+  });
+}
+
+void TwoPhaseDetector::check_control(const Trigger& trigger) {
+  if (threads_[thread_].conflicts == 0) return;
+  values_->control(thread_).each([&](TagSet condition) {
+    check(condition, trigger);
+    return true;
+  });
+}
+
+void TwoPhaseDetector::report(Conflict& conflict, const Trigger& trigger) {
+  add(conflict.read.mark, conflict.remote, trigger, {conflict.address, conflict.size},
+      weigh(conflict, trigger), threads_[thread_].own - conflict.read.own,
+      !std::exchange(conflict.counted, true));
+}
+
+TwoPhaseDetector::Evidence TwoPhaseDetector::weigh(const Conflict& conflict,
+                                                   const Trigger& trigger) {
+  const Read& read = conflict.read;
+  Evidence found;
+  found.pair = trigger.access && both_ways(conflict, *trigger.access);
+  found.region = threads_[thread_].releases == read.releases;
+  found.rmw = trigger.access && trigger.access->writes() &&
+              conflict.address < trigger.access->address + trigger.access->size &&
+              trigger.access->address < conflict.address + conflict.size;
+  found.nolock = lock_sets_.disjoint(read.mark.lock_set(), conflict.remote.lock_set());
+  bool cycle = found.pair && (found.region || found.rmw);
+  bool locked = found.region && read.mark.lock_set() != kNoLocks;
+  bool fault = fault_ && moment_of_seq_0_ + fault_->value == trigger.moment;
+  bool atomic = read.mark.atomic || conflict.remote.atomic;
+  found.minor = read.written || atomic || !(cycle || locked || fault);
+  return found;
+}
+
+// Whether the trigger comes after something that the other thread's unit did.
+bool TwoPhaseDetector::both_ways(const Conflict& conflict, const Touch& trigger) {
+  bool found = false;
+  shadow_.visit(trigger.address, trigger.size, [&](Cell& cell, Addr, std::uint64_t) {
+    for (const Write& write : cell.writes)
+      found |= write.mark.thread == conflict.remote.thread &&
+               (write.mark.moment == conflict.remote.moment ||
+                units_.same(write.unit, conflict.remote_unit));
+    if (!trigger.writes()) return;
+    for (const Read& read : cell.reads)
+      found |= read.mark.thread == conflict.remote.thread &&
+               units_.same(read.unit, conflict.remote_unit);
+  });
+  return found;
+}
+
 void TwoPhaseDetector::add(const Mark& first, const Mark& remote, const Trigger& trigger,
                            const Range& range, const Evidence& evidence, std::uint64_t distance,
                            bool count) {

@@ -101,6 +101,7 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
 
   void outside(const Touch& access);
   void reread(Cell& cell, UnitMember unit, TagSet address, Addr at, std::uint64_t size);
+  void read_again(const Read& read, TagSet address, const Range& range);
   void overwrite(Cell& cell, const Touch& by, UnitMember unit, Addr at, std::uint64_t size);
   void write_again(const Cell& cell, Addr at, std::uint64_t size);
   bool follows(TagSet set, UnitMember unit);

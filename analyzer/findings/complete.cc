@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "findings/heap_blocks.h"
+#include "findings/member_names.h"
 #include "findings/summary.h"
 
 namespace svd {
@@ -102,7 +104,12 @@ class Completion {
     std::vector<Finding> findings(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) begin(found[i], findings[i]);
     look_up();
-    for (Finding& finding : findings) end(finding);
+    for (Finding& finding : findings) name(finding);
+    name_heap(findings, found);
+    for (Finding& finding : findings) {
+      finding.summary = summarize(finding);
+      finding.fingerprint = fingerprint(finding);
+    }
     return findings;
   }
 
@@ -152,13 +159,43 @@ class Completion {
     }
   }
 
-  void end(Finding& finding) {
+  void name(Finding& finding) {
     for (const FindingAccess& access : finding.accesses) {
-      if (finding.variable.empty())
+      if (finding.variable.empty() && access.size > 0)
         finding.variable = source_.places.variable(access.address, access.size);
     }
-    finding.summary = summarize(finding);
-    finding.fingerprint = fingerprint(finding);
+  }
+
+  // What has no name is looked for among the allocations.
+  void name_heap(std::vector<Finding>& findings, std::span<const RawFinding> found) {
+    std::vector<HeapQuestion> questions;
+    std::vector<Finding*> asked;
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      const RawAccess& raw = found[i].accesses.back();
+      if (!findings[i].variable.empty() || raw.size == 0) continue;
+      questions.push_back({raw.address, raw.moment, {}});
+      asked.push_back(&findings[i]);
+    }
+    if (!questions.empty()) find_heap_blocks(source_.trace, source_.moments, questions);
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      if (questions[i].block) name_heap(*asked[i], questions[i].address, *questions[i].block);
+    }
+  }
+
+  void name_heap(Finding& finding, Addr address, const HeapBlock& block) {
+    finding.memory = fmt::format("{} bytes", block.size);
+    if (block.stack != kNoStack && block.stack.value < source_.trace.stacks().size()) {
+      for (Pc pc : source_.trace.stacks()[block.stack.value].frames) {
+        Pc call = pc - 1;
+        if (source_.places.code(call).system) continue;
+        finding.memory += " of " + describe(source_.places.place(call));
+        break;
+      }
+    }
+    finding.memory += fmt::format(", at {}", address - block.address);
+    std::vector<std::string_view> lines;
+    for (const FindingAccess& access : finding.accesses) lines.push_back(access.place.text);
+    finding.variable = common_member(lines);
   }
 
   const Source& source_;
@@ -166,6 +203,25 @@ class Completion {
 };
 
 }  // namespace
+
+CodePlace last_place(const TraceReader& trace, Places& places) {
+  const Ending& ending = trace.ending();
+  Chunk chunk;
+  std::size_t index = trace.chunk_at(ending.seq);
+  if (trace.statements().empty() || index >= trace.chunks().size() || !trace.decode(index, chunk))
+    return places.place(ending.pc);
+  struct Finder {
+    Seq seq;
+    std::optional<StatementId> statement{};
+    void exec(const Exec& exec) {
+      if (exec.seq > seq || exec.end() <= seq || !exec.block().abstract()) return;
+      statement = exec.block().statements[exec.shape->part.first + (seq - exec.seq)];
+    }
+    void event(const Event&) {}
+  } finder{ending.seq};
+  chunk.walk(finder);
+  return finder.statement ? places.place(*finder.statement) : places.place(ending.pc);
+}
 
 std::vector<Finding> complete(const Source& source, std::span<const RawFinding> found) {
   return Completion(source).run(found);

@@ -27,6 +27,9 @@ struct Source {
 
 // One finding for each, not yet ranked. What a chunk that cannot be read again would have said is
 // missing.
+// Where the run's last instruction is; the run must have ended in a thread.
+CodePlace last_place(const TraceReader& trace, Places& places);
+
 std::vector<Finding> complete(const Source& source, std::span<const RawFinding> found);
 
 }  // namespace svd

@@ -49,9 +49,12 @@ struct Finding {
   std::uint64_t rank = 0;  // from 1, the best first
   std::optional<bool> on_slice{};
   std::uint64_t occurrences = 0;
-  std::string variable{};
+  std::string variable{};  // "queue.head", "buf->outcnt"; "" where nothing names it
+  std::string
+      memory{};  // of allocated memory: which block, "24 bytes of insert (cache.c:92), at 4"
   std::string summary{};                  // one sentence without its full stop
   std::vector<FindingAccess> accesses{};  // in the order in which they happened
+  std::vector<Finding> related{};  // others about the same memory, which are told as one with this
 };
 
 }  // namespace svd

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order in which findings are told, a step of its own that can be done again: it looks at
-// nothing but the findings. What was found by several detectors has become one finding before.
+// The order in which findings are told: a step of its own, which looks at nothing but the findings
+// and can be done again when more is known about them (the slice).
 //
-// In this order:
-//   1. what lies on the slice of the failure
-//   2. what was observed, before what another run could have (race-lockset, race-hybrid alone),
-//   before
-//      what is only a log to look through (svd-log alone)
-//   3. what more detectors agree on
-//   4. a write whose value the other thread then uses, before anything with a free or the kernel …
-//   5. what happened less often: bugs are rarer than habits
-//   6. what happened first
+// First findings about the same memory are put together, those of the race detectors with each
+// other: one is told, the others are `related` to it. It is the one that occurred most often.
+//
+// Then, best first:
+//   1. what lies on the slice of the failure;
+//   2. what was seen in this run (races, blocks that are not atomic), before what another run may
+//      show (only race-hybrid or race-lockset), before what is only a log (svd-log);
+//   3. for a log, what happened less often;
+//   4. what more detectors agree on;
+//   5. words that the program's own code accesses, before ranges and what libraries do for it: a
+//      buffer is damaged because its counter was;
+//   6. what happened first.
 #pragma once
 
 #include <vector>
@@ -20,7 +23,6 @@
 
 namespace svd {
 
-// Merges findings about the same accesses, ranks and numbers them.
 void rank(std::vector<Finding>& findings);
 
 }  // namespace svd

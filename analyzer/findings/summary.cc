@@ -27,6 +27,7 @@ std::string_view verb(const FindingAccess& access) {
 
 std::string what(const Finding& finding) {
   if (!finding.variable.empty()) return finding.variable;
+  if (!finding.memory.empty()) return fmt::format("memory ({})", finding.memory);
   const FindingAccess& access = finding.accesses.front();
   return fmt::format("{:#x}:{}", access.address.value, access.size);
 }

@@ -51,7 +51,9 @@ class DetectorRun {
   struct RaceSpy : Detector {
     RaceSpy(std::size_t threads, LockSets& lock_sets)
         : races("race-hb", RaceDetector::Mode::kHappensBefore, threads, lock_sets) {}
-    void acquire(ThreadIndex t, ChannelId c, EdgeKind k) override { races.acquire(t, c, k); }
+    void acquire(ThreadIndex t, ChannelId c, EdgeKind k, Moment now) override {
+      races.acquire(t, c, k, now);
+    }
     void release(ThreadIndex t, ChannelId c, EdgeKind k, Moment now) override {
       races.release(t, c, k, now);
     }

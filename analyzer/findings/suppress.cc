@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "findings/suppress.h"
+
+#include <algorithm>
+
+namespace svd {
+namespace {
+
+bool matches(const Suppressions::FindingRule& rule, const Finding& finding) {
+  using What = Suppressions::FindingRule::What;
+  bool detector = std::all_of(finding.detectors.begin(), finding.detectors.end(),
+                              [&](const std::string& d) { return glob_matches(rule.detector, d); });
+  if (!detector) return false;
+  if (rule.what == What::kVariable) return glob_matches(rule.glob, finding.variable);
+  return std::any_of(
+      finding.accesses.begin(), finding.accesses.end(), [&](const FindingAccess& access) {
+        const CodePlace& place = access.place;
+        return glob_matches(rule.glob, rule.what == What::kFile ? place.file : place.function);
+      });
+}
+
+}  // namespace
+
+std::uint64_t suppress(const Suppressions& rules, std::vector<Finding>& findings) {
+  return std::erase_if(findings, [&rules](const Finding& finding) {
+    return std::any_of(rules.finding_rules().begin(), rules.finding_rules().end(),
+                       [&](const auto& rule) { return matches(rule, finding); });
+  });
+}
+
+}  // namespace svd
