@@ -14,10 +14,8 @@ bool below(Address at, const CodeRegion& region) { return at < region.code.begin
 }  // namespace
 
 bool CodeMap::add(std::unique_ptr<ModuleFile> file) {
-  for (const LoadedBytes& code : file->code()) {
-    for (const CodeRegion& region : regions_)
-      if (code.begin < region.code.end() && region.code.begin < code.end()) return false;
-  }
+  for (const LoadedBytes& code : file->code())
+    if (overlaps(code)) return false;
   for (const LoadedBytes& code : file->code()) {
     CodeRegion region{code, file.get(), std::vector<std::uint8_t>(code.bytes.size())};
     regions_.insert(std::upper_bound(regions_.begin(), regions_.end(), code.begin, below),
@@ -28,11 +26,13 @@ bool CodeMap::add(std::unique_ptr<ModuleFile> file) {
 }
 
 void CodeMap::add_seen(std::vector<LoadedBytes> blocks) {
+  std::erase_if(blocks, [&](const LoadedBytes& block) {
+    return block.end() <= block.begin || overlaps(block);
+  });
   std::sort(blocks.begin(), blocks.end(),
             [](const LoadedBytes& a, const LoadedBytes& b) { return a.begin < b.begin; });
-  std::size_t first = seen_.size();
   for (const LoadedBytes& block : blocks) {
-    if (seen_.size() == first || block.begin > seen_.back().first + seen_.back().second.size())
+    if (seen_.empty() || block.begin > seen_.back().first + seen_.back().second.size())
       seen_.emplace_back(block.begin, std::vector<std::uint8_t>());
     auto& [begin, bytes] = seen_.back();
     std::size_t known = begin + bytes.size() - block.begin;  // of the block's bytes
@@ -40,12 +40,16 @@ void CodeMap::add_seen(std::vector<LoadedBytes> blocks) {
       bytes.insert(bytes.end(), block.bytes.begin() + static_cast<std::ptrdiff_t>(known),
                    block.bytes.end());
   }
-  for (std::size_t i = first; i < seen_.size(); ++i) {
-    const auto& [begin, bytes] = seen_[i];
+  for (const auto& [begin, bytes] : seen_)
     regions_.push_back({{begin, bytes}, nullptr, std::vector<std::uint8_t>(bytes.size())});
-  }
   std::sort(regions_.begin(), regions_.end(),
             [](const CodeRegion& a, const CodeRegion& b) { return a.code.begin < b.code.begin; });
+}
+
+bool CodeMap::overlaps(const LoadedBytes& code) const {
+  return std::any_of(regions_.begin(), regions_.end(), [&](const CodeRegion& region) {
+    return code.begin < region.code.end() && region.code.begin < code.end();
+  });
 }
 
 CodeRegion* CodeMap::find(Address at) {

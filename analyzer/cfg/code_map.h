@@ -35,8 +35,8 @@ class CodeMap {
  public:
   // The code of a module; false, and nothing is added, when some of it overlaps what is there.
   bool add(std::unique_ptr<ModuleFile> file);
-  // Blocks of the trace that lie in no module's code. Called once; where two disagree about a byte,
-  // one of them is believed.
+  // Blocks of the trace. Called once, last. Those that overlap what is there are left out; where
+  // two disagree about a byte one of them is believed.
   void add_seen(std::vector<LoadedBytes> blocks);
 
   std::vector<CodeRegion>& regions() { return regions_; }
@@ -48,8 +48,10 @@ class CodeMap {
   bool holds(const LoadedBytes& code) const;
 
  private:
+  bool overlaps(const LoadedBytes& code) const;
+
   std::vector<std::unique_ptr<ModuleFile>> files_;
-  std::vector<CodeRegion> regions_;                                  // ascending
+  std::vector<CodeRegion> regions_;                                  // ascending, disjoint
   std::vector<std::pair<Address, std::vector<std::uint8_t>>> seen_;  // of regions without a file
 };
 

@@ -31,8 +31,9 @@ void read_code(const TraceReader& trace, CodeMap& map, Diagnostics& diagnostics)
     for (const LoadedBytes& piece : straight_pieces(block)) blocks.push_back(piece);
   for (const Module& module : trace.modules()) {
     std::vector<LoadedBytes> mine;
-    std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(mine),
-                 [&](const LoadedBytes& block) { return inside(module, block); });
+    std::copy_if(
+        blocks.begin(), blocks.end(), std::back_inserter(mine),
+        [&](const LoadedBytes& block) { return inside(module, block) && !map.holds(block); });
     if (mine.empty()) continue;
     auto file = ModuleFile::open(module);
     bool same = file != nullptr && std::all_of(mine.begin(), mine.end(), [&](const auto& block) {
@@ -44,8 +45,14 @@ void read_code(const TraceReader& trace, CodeMap& map, Diagnostics& diagnostics)
     diagnostics.add("no-code", Severity::kInfo, 1,
                     fmt::format("{}: only the code that ran is known", module.path));
   }
-  std::erase_if(blocks, [&](const LoadedBytes& block) { return map.holds(block); });
-  map.add_seen(std::move(blocks));
+  map.add_seen(blocks);
+  auto changed = std::count_if(blocks.begin(), blocks.end(),
+                               [&](const LoadedBytes& block) { return !map.holds(block); });
+  if (changed > 0) {
+    diagnostics.add("changed-code", Severity::kLoss, static_cast<std::uint64_t>(changed),
+                    "blocks at whose addresses there was other code, too: of what belongs to their "
+                    "branches some is wrong");
+  }
 }
 
 }  // namespace

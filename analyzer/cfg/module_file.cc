@@ -65,6 +65,10 @@ void ModuleFile::read_sections() {
   auto by_address = [](const LoadedBytes& a, const LoadedBytes& b) { return a.begin < b.begin; };
   std::sort(code_.begin(), code_.end(), by_address);
   std::sort(sections_.begin(), sections_.end(), by_address);
+  for (std::size_t i = 1; i < code_.size();) {  // of a damaged file they can overlap
+    bool good = code_[i].begin >= code_[i - 1].end() && code_[i].end() > code_[i].begin;
+    good ? void(++i) : void(code_.erase(code_.begin() + static_cast<std::ptrdiff_t>(i)));
+  }
 }
 
 void ModuleFile::read_relocations() {

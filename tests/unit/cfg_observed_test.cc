@@ -137,6 +137,25 @@ TEST(ControlFlowOfARun, OfStatementsIsEmpty) {
   EXPECT_TRUE(diagnostics.list().empty());
 }
 
+TEST(ControlFlowOfARun, SaysWhereCodeWasReplaced) {
+  Traced code(kAssembly);
+  code.module().segments.clear();
+  Block old{.instructions = {{Pc(0x1000), 2}, {Pc(0x1002), 1}}, .code = {0x74, 0x00, 0xc3}};
+  Block other{.instructions = {{Pc(0x1000), 1}, {Pc(0x1001), 1}}, .code = {0x90, 0xc3}};
+  code.run(old);
+  code.run(other);
+  code.flow();
+  EXPECT_EQ(count(code.diagnostics, "changed-code"), 1U);
+}
+
+TEST(ControlFlowOfARun, AModuleThatIsLoadedTwiceIsOne) {
+  Traced code(kAssembly);
+  code.run("if_else", 2);
+  code.load_again();
+  code.flow();
+  EXPECT_TRUE(code.diagnostics.list().empty());
+}
+
 TEST(ControlFlowOfARun, TakesCodeThatIsNone) {
   Traced code(kAssembly);
   code.module().segments.clear();

@@ -64,6 +64,9 @@ class Traced {
   void run(Address at, std::size_t instructions = 1) { run(block(at, instructions)); }
   void run(const std::string& label, std::size_t instructions = 1) { run(at(label), instructions); }
 
+  void load_again() {
+    run_.emplace_back([this](TraceWriter& writer) { writer.add(module_); });
+  }
   void event(const EventBody& body) {
     run_.emplace_back([body](TraceWriter& writer) { writer.event(ThreadId(1), body); });
   }
