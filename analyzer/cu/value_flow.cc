@@ -74,7 +74,7 @@ void ValueFlow::access(const Exec& exec, std::size_t thread, Seq seq, const Step
     return;
   }
   if (shared.shared(seq, true, address, size)) {
-    shared.write(sets_.unite(operands.value, operands.address, thread));
+    shared.write(operands.value, operands.address);
     keep(address, size, {});
   } else {
     keep(address, size, operands.value);

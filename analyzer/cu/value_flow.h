@@ -8,7 +8,7 @@
 //     load of private memory   what was stored there, and what the address followed from
 //     computation              the union of what its operands followed from
 //     store to private memory  its value's set is kept for the bytes
-//     store to shared memory   SharedMemory merges the units of value and address
+//     store to shared memory   SharedMemory merges the units of the value
 //     branch                   kept aside: conditions are asked about, and never flow
 //
 // The stack pointer, and frame pointers made of it, follow from nothing. What a function saves and
@@ -38,7 +38,7 @@ class SharedMemory {
   // The access that was said to be shared; the unit that begins with it.
   virtual UnitMember read(TagSet address) = 0;
   // The access that was said to be shared.
-  virtual void write(TagSet value_and_address) = 0;
+  virtual void write(TagSet value, TagSet address) = 0;
   // Where control goes next was decided by this.
   virtual void branch(Seq seq, TagSet condition) = 0;
 };

@@ -220,8 +220,7 @@ void TwoPhaseDetector::read_again(const Read& read, TagSet address, const Range&
     return !dependent;
   });
   if (!dependent) {
-    Evidence evidence =
-        weigh({read, read.overwritten, 0, range.address, range.size, false}, trigger);
+    Evidence evidence = weigh({read, read.overwritten, 0, range.address, range.size, {}}, trigger);
     evidence.minor = true;
     add(read.mark, read.overwritten, trigger, range, evidence, threads_[thread_].own - read.own,
         true);
@@ -234,12 +233,13 @@ void TwoPhaseDetector::read_again(const Read& read, TagSet address, const Range&
   }
 }
 
-void TwoPhaseDetector::write(TagSet set) {
-  Trigger trigger{touch_.moment, touch_};
-  check(set, trigger);
+void TwoPhaseDetector::write(TagSet value, TagSet address) {
+  Trigger trigger{touch_.moment, touch_, value};
+  check(value, trigger);
+  check(address, trigger);
   check_control(trigger);
   UnitMember unit = 0;
-  values_->sets().each(set, [&](UnitMember member) {
+  values_->sets().each(value, [&](UnitMember member) {
     if (!units_.active(member, thread_)) return;
     unit = unit == 0 ? units_.of_member(member) : units_.merge(unit, member);
   });
@@ -323,9 +323,10 @@ void TwoPhaseDetector::check_control(const Trigger& trigger) {
 }
 
 void TwoPhaseDetector::report(Conflict& conflict, const Trigger& trigger) {
-  add(conflict.read.mark, conflict.remote, trigger, {conflict.address, conflict.size},
-      weigh(conflict, trigger), threads_[thread_].own - conflict.read.own,
-      !std::exchange(conflict.counted, true));
+  Evidence evidence = weigh(conflict, trigger);
+  add(conflict.read.mark, conflict.remote, trigger, {conflict.address, conflict.size}, evidence,
+      threads_[thread_].own - conflict.read.own,
+      !std::exchange(conflict.counted[evidence.minor ? 1 : 0], true));
 }
 
 TwoPhaseDetector::Evidence TwoPhaseDetector::weigh(const Conflict& conflict,
@@ -334,9 +335,7 @@ TwoPhaseDetector::Evidence TwoPhaseDetector::weigh(const Conflict& conflict,
   Evidence found;
   found.pair = trigger.access && both_ways(conflict, *trigger.access);
   found.region = threads_[thread_].releases == read.releases;
-  found.rmw = trigger.access && trigger.access->writes() &&
-              conflict.address < trigger.access->address + trigger.access->size &&
-              trigger.access->address < conflict.address + conflict.size;
+  found.rmw = loses_update(conflict, trigger);
   found.nolock = lock_sets_.disjoint(read.mark.lock_set(), conflict.remote.lock_set());
   bool cycle = found.pair && (found.region || found.rmw);
   bool locked = found.region && read.mark.lock_set() != kNoLocks;
@@ -344,6 +343,23 @@ TwoPhaseDetector::Evidence TwoPhaseDetector::weigh(const Conflict& conflict,
   bool atomic = read.mark.atomic || conflict.remote.atomic;
   found.minor = read.written || atomic || !(cycle || locked || fault);
   return found;
+}
+
+// Whether the trigger writes what was read without knowing what the other thread wrote there: it
+// was not read since, or what is written is made of both, the old and the new.
+bool TwoPhaseDetector::loses_update(const Conflict& conflict, const Trigger& trigger) {
+  if (!trigger.access || !trigger.access->writes()) return false;
+  bool same = false;
+  bool known = false;
+  shadow_.visit(conflict.address, conflict.size, [&](Cell& cell, Addr at, std::uint64_t size) {
+    const Touch& write = *trigger.access;
+    if (at >= write.address + write.size || write.address >= at + size) return;
+    same = true;
+    for (const Read& read : cell.reads)
+      known |= read.mark.is(write.thread) && read.mark.moment > conflict.remote.moment &&
+               !follows(trigger.value, read.unit);
+  });
+  return same && !known;
 }
 
 // Whether the trigger comes after something that the other thread's unit did.

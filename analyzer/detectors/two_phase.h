@@ -71,12 +71,13 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
     UnitMember remote_unit = 0;
     Addr address{};
     std::uint64_t size = 0;
-    bool counted = false;
+    bool counted[2] = {false, false};  // by whether minor
   };
   // What shows that the unit went on with what was no longer true.
   struct Trigger {
     Moment moment{};
     std::optional<Touch> access{};
+    TagSet value{};  // of a store: what it follows from
   };
   // What speaks for a conflict with its trigger.
   struct Evidence {
@@ -96,7 +97,7 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
   bool shared(Seq seq, bool write, Addr address, std::uint64_t size) override;
   void address(Seq seq, TagSet set) override;
   UnitMember read(TagSet address) override;
-  void write(TagSet value_and_address) override;
+  void write(TagSet value, TagSet address) override;
   void branch(Seq seq, TagSet condition) override;
 
   void outside(const Touch& access);
@@ -109,6 +110,7 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
   void check_control(const Trigger& trigger);
   void report(Conflict& conflict, const Trigger& trigger);
   Evidence weigh(const Conflict& conflict, const Trigger& trigger);
+  bool loses_update(const Conflict& conflict, const Trigger& trigger);
   bool both_ways(const Conflict& conflict, const Touch& trigger);
   void add(const Mark& first, const Mark& remote, const Trigger& trigger, const Range& range,
            const Evidence& evidence, std::uint64_t distance, bool count);
