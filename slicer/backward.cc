@@ -254,7 +254,6 @@ void BackwardWalk::take_registers(const Exec& exec, const Step& step, const Inst
     through.restore = true;
     through.reg = step.saved;
     through.next = 0;
-    through.length = 1;
     accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
       if (!slot.write) wants_.want_memory(address, size, through);
     });

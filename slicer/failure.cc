@@ -7,14 +7,46 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 namespace svd {
 namespace {
+
+// Control came here because an exception found no handler, or none but one that must not be left.
+constexpr std::array<std::string_view, 4> kTerminates{
+    "std::terminate", "__cxa_call_terminate", "__clang_call_terminate", "__cxxabiv1::__terminate"};
 
 // Functions that end the program by their own decision: their arguments say nothing of why.
 constexpr std::array<std::string_view, 9> kDecided{
     "abort",       "__assert_fail", "__assert_perror_fail", "__assert",      "raise",
     "__cxa_throw", "__cxa_rethrow", "std::terminate",       "__fortify_fail"};
+
+template <std::size_t N>
+bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The last call of a function by a thread: the first instruction that it ran there.
+std::optional<Seq> last_call(const TraceReader& trace, ThreadId thread,
+                             const std::vector<Pc>& entries, Diagnostics& diagnostics) {
+  struct Walk {
+    ThreadId thread;
+    const std::vector<Pc>& entries;
+    std::optional<Seq> found;
+    void event(const Event&) {}
+    void exec(const Exec& exec) {
+      if (exec.thread != thread || found || exec.block().abstract()) return;
+      Pc pc = exec.block().instructions[exec.shape->part.first].pc;
+      if (std::find(entries.begin(), entries.end(), pc) != entries.end()) found = exec.seq;
+    }
+  } walk{thread, entries, {}};
+  trace.scan(TraceReader::Order::kBackward, {.addresses = false, .values = false, .events = false},
+             diagnostics, [&](const Chunk& chunk) {
+               chunk.walk_back(walk);
+               return !walk.found;
+             });
+  return walk.found;
+}
 
 bool is_fault(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
@@ -47,23 +79,35 @@ Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances
     return Error{ErrorKind::kUsage, {}, {}, {}, "the last instruction was lost; name a criterion"};
 
   // The innermost call from the program's own code, and the function that it called.
-  std::vector<Seq> stack = instances.stack(ending.seq);
-  for (Seq call : stack) instances.ask(call);
-  instances.answer(diagnostics);
   bool own = last.step->statement.value != 0 || source.is_user(last.step->pc);
   failure.at = last.instance;
   std::string_view callee;
-  Pc inner = last.step->pc;
-  if (!own) {
+  auto find_call = [&](Seq before, Pc inner) {
+    std::vector<Seq> stack = instances.stack(before);
+    for (Seq call : stack) instances.ask(call);
+    instances.answer(diagnostics);
+    bool terminates = false;
     for (std::size_t i = stack.size(); i-- > 0;) {
       const InstanceFacts& call = instances.facts(stack[i]);
       if (call.step == nullptr || call.instance.thread != thread) continue;
+      callee = source.at(inner).frames.back().function;
+      terminates = terminates || is_one_of(callee, kTerminates);
       if (source.is_user(call.step->pc)) {
         failure.at = call.instance;
-        callee = source.at(inner).frames.back().function;
-        break;
+        return terminates;
       }
       inner = call.step->pc;
+    }
+    return terminates;
+  };
+  if (!own && find_call(ending.seq, last.step->pc)) {
+    // The stack may be unwound already: what counts is who threw.
+    auto thrown = last_call(trace, thread, source.entries_of_function("__cxa_throw"), diagnostics);
+    if (thrown) {
+      instances.ask(*thrown);
+      instances.ask_stack(*thrown, thread);
+      instances.answer(diagnostics);
+      find_call(*thrown, instances.facts(*thrown).step->pc);
     }
   }
 
@@ -83,7 +127,7 @@ Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances
         if (at_call) decision();
       } else {
         decision();
-        if (at_call && std::find(kDecided.begin(), kDecided.end(), callee) == kDecided.end())
+        if (at_call && !is_one_of(callee, kDecided))
           failure.criteria.back().registers.push_back(Reg::kRdi);
       }
       break;

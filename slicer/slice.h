@@ -12,18 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "dpdg/code_table.h"
+#include "dpdg/instance.h"
 #include "svd/trace/types.h"
 
 namespace svd {
-
-// One instance of an instruction.
-struct Instance {
-  Seq seq{};
-  InstrId id{};
-  ThreadId thread{};
-  friend bool operator==(const Instance&, const Instance&) = default;
-};
 
 // Why an instance is in the slice.
 enum class Via : std::uint8_t {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <unordered_map>
 
 namespace svd {
 namespace {
@@ -20,6 +22,7 @@ class Teller {
       : in_(input), diagnostics_(diagnostics) {}
 
   Story tell(const Slice& slice) {
+    find_modules_with_lines();
     add_statements(slice);
     add_edges(slice);
     finish();
@@ -27,9 +30,30 @@ class Teller {
   }
 
  private:
-  bool is_own(InstrId id) const {
-    const Step& step = in_.code.step_of(id);
-    return step.pc.value == 0 || in_.source.is_user(step.pc);
+  // Of the program, and not made by the linker: stubs, and start-up code that has no lines where
+  // the rest of its module has.
+  bool is_own(InstrId id) {
+    auto [known, fresh] = own_.try_emplace(id.value, false);
+    if (!fresh) return known->second;
+    const CodeTable::Home& home = in_.code.home_of(id);
+    const CodeBlock& block = in_.code.block(home.block);
+    if (block.abstract) return known->second = true;
+    Pc pc = in_.code.pc_of(id);
+    bool stub = block.steps.back().flow == Flow::kIndirectJump && block.steps.size() <= 3 &&
+                in_.source.at(pc).frames.back().line == 0;
+    if (stub || !in_.source.is_user(pc)) return false;
+    const Place& place = in_.source.at(pc);
+    return known->second =
+               place.frames.back().line != 0 || modules_with_lines_.count(place.module) == 0;
+  }
+
+  void find_modules_with_lines() {
+    for (std::uint32_t i = 0; i < in_.code.instr_count(); ++i) {
+      Pc pc = in_.code.pc_of(InstrId(i));
+      if (pc.value == 0 || !in_.source.is_user(pc)) continue;
+      const Place& place = in_.source.at(pc);
+      if (place.frames.back().line != 0) modules_with_lines_.insert(place.module);
+    }
   }
 
   static StoryAccess access_at(const Instance& instance, bool write) {
@@ -165,20 +189,48 @@ class Teller {
         }
       }
       if (!located) continue;
-      if (entry.kind != StoryEntry::Kind::kStatement)
-        entry.variable = in_.source.variable_at(entry.address, entry.size);
+      if (entry.kind != StoryEntry::Kind::kStatement) name_place(entry);
       kept.push_back(std::move(entry));
     }
-    std::stable_sort(kept.begin(), kept.end(),
-                     [](const StoryEntry& a, const StoryEntry& b) { return a.key < b.key; });
+    auto by_key = [](const StoryEntry& a, const StoryEntry& b) { return a.key < b.key; };
+    std::stable_sort(kept.begin(), kept.end(), by_key);
     story_.entries.clear();
     for (StoryEntry& entry : kept)
       if (!told(entry)) story_.entries.push_back(std::move(entry));
+    give_parts_to_triples();
+    std::stable_sort(story_.entries.begin(), story_.entries.end(), by_key);
     for (const StoryEntry& entry : story_.entries)
       for (const StoryAccess& access : entry.accesses)
         if (std::find(story_.statements.begin(), story_.statements.end(), access.place) ==
             story_.statements.end())
           story_.statements.push_back(access.place);
+  }
+
+  // A race edge or remote read that is a part of a triple is told by the triple, at its place.
+  void give_parts_to_triples() {
+    auto part_of = [](const StoryEntry& part, const StoryEntry& whole) {
+      for (std::size_t i = 0; i + 1 < whole.accesses.size(); ++i)
+        if (part.accesses[0].place == whole.accesses[i].place &&
+            part.accesses[1].place == whole.accesses[i + 1].place)
+          return true;
+      return false;
+    };
+    auto told = [&](const StoryEntry& entry) {
+      bool found = false;
+      if (entry.accesses.size() == 2)
+        for (StoryEntry& whole : story_.entries) {
+          if (whole.kind != StoryEntry::Kind::kTriple || !part_of(entry, whole)) continue;
+          whole.key = std::min(whole.key, entry.key);
+          found = true;
+        }
+      return found;
+    };
+    std::vector<bool> parts;
+    for (const StoryEntry& entry : story_.entries) parts.push_back(told(entry));
+    std::vector<StoryEntry> kept;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (!parts[i]) kept.push_back(std::move(story_.entries[i]));
+    story_.entries = std::move(kept);
   }
 
   // The last access of the statement's nearest instance, if it has a value.
@@ -191,7 +243,16 @@ class Teller {
       entry.address = done.address;
       entry.size = done.size;
     }
-    if (entry.size != 0) entry.variable = in_.source.variable_at(entry.address, entry.size);
+    if (entry.size != 0) name_place(entry);
+  }
+
+  // By the variable that it is, else as one of the accesses calls it.
+  void name_place(StoryEntry& entry) {
+    entry.variable = in_.source.variable_at(entry.address, entry.size);
+    for (auto access = entry.accesses.rbegin();
+         access != entry.accesses.rend() && entry.variable.empty(); ++access)
+      if (Pc pc = in_.code.pc_of(access->instance.id); pc.value != 0 && is_own(access->instance.id))
+        entry.variable = in_.source.operand_name(pc);
   }
 
   // Whether an entry with the same places in the same roles stands already.
@@ -210,6 +271,8 @@ class Teller {
   const StoryInput& in_;
   Diagnostics& diagnostics_;
   Story story_;
+  std::unordered_map<std::uint32_t, bool> own_;
+  std::set<std::string_view> modules_with_lines_;
 };
 
 }  // namespace
@@ -233,11 +296,7 @@ StoryPlace place_of(const StoryInput& input, InstrId id) {
   const Place& at = input.source.at(step.pc);
   place.pc = step.pc;
   place.module = at.module;
-  // Inlined code of the system's headers is put down to the code that it was inlined into.
-  const Frame* frame = &at.frames.back();
-  for (auto candidate = at.frames.rbegin(); candidate != at.frames.rend(); ++candidate)
-    if (!candidate->file.starts_with("/usr/include") && !candidate->file.empty())
-      frame = &*candidate;
+  const Frame* frame = &at.own_frame();
   place.file = frame->file;
   place.line = frame->line;
   place.function = frame->function;

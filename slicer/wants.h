@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a reverse walk still looks for: definitions of registers and memory, and instances that
-// decided. Each want knows the vertex that has it. One place can be wanted by several vertices; of
-// those with the same instruction and thread the nearest to the criterion is kept, and of different
-// ones the latest kMaxChain.
+// decided. Each want knows the vertex that has it. A register's cell and an instance that decided
+// keep the nearest vertex that wants them, a byte of memory all, because each can be another
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,7 @@ using WantId = std::uint32_t;  // 0: none
 
 struct Want {
   VertexId vertex = 0;
-  WantId next = 0;          // another vertex that wants the same
-  std::uint8_t length = 1;  // of the chain
+  WantId next = 0;  // another vertex that wants the same
   Via via = Via::kValue;
   bool restore = false;  // the value of `reg`, saved there
   Reg reg{};
@@ -79,24 +78,20 @@ class Wants {
     if (place == 0 || cost(added) < cost(place)) place = added;
   }
 
-  // `want` in front of what is wanted already.
+  // `want` in front of what is wanted already, unless the same instruction and thread wants it from
+  // nearer.
   WantId chain(WantId present, Want want) {
-    constexpr std::uint8_t kMaxChain = 4;
-    if (present == 0) return add(want);
-    const Want& head = wants_[present];
-    const Vertex& mine = vertices_[want.vertex];
-    const Vertex& other = vertices_[head.vertex];
-    if (head.restore == want.restore && other.instance.id == mine.instance.id &&
-        other.instance.thread == mine.instance.thread) {
-      if (cost(present) <= mine.distance + weight(want.via)) return present;
-      want.next = head.next;
-      want.length = head.length;
-      return add(want);
+    constexpr int kLooked = 8;  // so that what is read in turns by few is wanted once by each
+    const Vertex mine = vertices_[want.vertex];
+    WantId each = present;
+    for (int i = 0; i < kLooked && each != 0; ++i, each = wants_[each].next) {
+      const Instance& other = vertices_[wants_[each].vertex].instance;
+      bool same = other.id == mine.instance.id && other.thread == mine.instance.thread;
+      if (same && wants_[each].restore == want.restore &&
+          cost(each) <= mine.distance + weight(want.via))
+        return present;
     }
-    if (head.length < kMaxChain) {
-      want.next = present;
-      want.length = static_cast<std::uint8_t>(head.length + 1);
-    }
+    want.next = present;
     return add(want);
   }
 

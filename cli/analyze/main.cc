@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -24,6 +25,7 @@ namespace {
 constexpr std::array kVerbs{
     Verb{"analyze", "what went wrong in a run, best first", run_analyze},
     Verb{"slice", "from the failure, or any place, back to its causes", run_slice},
+    Verb{"graph", "the dependences of a run, counted or drawn", run_graph},
     Verb{"info", "what a trace holds, how the run ended, what is missing", run_info},
     Verb{"dump", "the trace, or a part of it, instruction by instruction", run_dump},
     Verb{"verify", "whether every byte is what was written", run_verify},
@@ -90,7 +92,15 @@ int run(Arguments arguments) {
         fmt::format("'{}' is neither a verb nor a file{}; see svd-analyze --help", *word,
                     did_you_mean(*word, names)));
   }
-  return run_analyze(arguments);
+  // TRACE --slice[=CRITERION] is slice TRACE [CRITERION].
+  auto slice = std::find_if(arguments.begin(), arguments.end(), [](const std::string& argument) {
+    return argument == "--slice" || argument.starts_with("--slice=");
+  });
+  if (slice == arguments.end()) return run_analyze(arguments);
+  std::string criterion = slice->substr(std::min(slice->size(), std::strlen("--slice=")));
+  arguments.erase(slice);
+  if (!criterion.empty()) arguments.push_back(criterion);
+  return run_slice(arguments);
 }
 
 }  // namespace

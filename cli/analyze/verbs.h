@@ -15,6 +15,7 @@ int run_analyze(const Arguments& arguments);
 int run_assemble(const Arguments& arguments);
 int run_dump(const Arguments& arguments);
 int run_export(const Arguments& arguments);
+int run_graph(const Arguments& arguments);
 int run_import(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_recover(const Arguments& arguments);

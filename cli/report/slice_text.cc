@@ -60,8 +60,9 @@ class Printer {
   void head() {
     output_.write(fmt::format(
         "{} {} in T{} at {}\n", style_.bold(short_file(report_.trace.process().executable)),
-        style_.bad(report_.what), report_.at.thread.value, style_.bold(where(report_.criterion))));
-    source_line(report_.criterion, "     ");
+        style_.bad(report_.explanation.failure.what), report_.explanation.failure.at.thread.value,
+        style_.bold(where(report_.explanation.criterion))));
+    source_line(report_.explanation.criterion, "     ");
     output_.write("\nHow it came to this, what explains most first:\n");
   }
 
@@ -89,15 +90,15 @@ class Printer {
   }
 
   void tail(std::size_t shown) {
-    std::size_t rest = report_.story.entries.size() - shown;
+    std::size_t rest = report_.explanation.story.entries.size() - shown;
     if (rest != 0)
       output_.write(fmt::format(
           "\n{}\n", style_.faint(fmt::format("{} more steps: --all shows them", rest))));
     output_.write(style_.faint(fmt::format(
         "\nslice: {} of {} instructions, {} statements of the program, {} instructions in "
         "libraries (hidden)\n",
-        report_.slice.instances, report_.trace.steps(), report_.story.statements.size(),
-        report_.story.hidden_library)));
+        report_.explanation.slice.instances, report_.trace.steps(),
+        report_.explanation.story.statements.size(), report_.explanation.story.hidden_library)));
   }
 
  private:
@@ -150,8 +151,8 @@ void print_slice(const SliceReport& report, std::size_t entries, const Style& st
                  Output& output) {
   Printer printer(report, style, output);
   printer.head();
-  std::size_t shown = std::min(entries, report.story.entries.size());
-  for (std::size_t i = 0; i < shown; ++i) printer.entry(i + 1, report.story.entries[i]);
+  std::size_t shown = std::min(entries, report.explanation.story.entries.size());
+  for (std::size_t i = 0; i < shown; ++i) printer.entry(i + 1, report.explanation.story.entries[i]);
   printer.tail(shown);
 }
 

@@ -159,6 +159,35 @@ TEST_P(ExampleTest, ProgramIsRecorded) {
   EXPECT_EQ(ending(recording.trace()), ending(recording.result()));
 }
 
+// The story of a failing run names the cause early: one of the lines that the manifest marks among
+// the first five statements, and a second one, so that both ends of the bug are there, among the
+// first ten. mysql_delete_insert fails by what it reads back from a file, which no slice follows.
+TEST_P(ExampleTest, CauseIsEarlyInTheStory) {
+  const json& entry = GetParam().entry;
+  if (!GetParam().can_fail()) return;
+  Scratch scratch;
+  std::vector<std::string> options{"-q", "--chaos=1", "--runs=20", "--until-failure"};
+  if (entry.contains("check")) options.push_back("--check=" + entry.at("check").get<std::string>());
+  Recording recording(scratch.command(entry.at("program")), options);
+  ASSERT_EQ(recording.result().exit_code, 0) << recording.result().err;
+  CommandResult sliced =
+      run_command({SVD_BIN_DIR "/svd-analyze", "slice", "--format=json", recording.path()});
+  ASSERT_EQ(sliced.exit_code, 0) << sliced.err;
+  json story = json::parse(sliced.out).at("slice").at("statements");
+  std::string source = fs::path(entry.at("source").get<std::string>()).filename();
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < story.size(); ++i)
+    for (const json& line : entry.at("lines"))
+      if (story[i].at("line") == line.at("line") &&
+          fs::path(story[i].at("file").get<std::string>()).filename() == source)
+        places.push_back(i + 1);
+  bool through_a_file = GetParam().name() == "mysql_delete_insert";
+  ASSERT_GE(places.size(), through_a_file ? 0U : 2U) << sliced.out;
+  if (through_a_file) return;
+  EXPECT_LE(places[0], 5U) << sliced.out;
+  EXPECT_LE(places[1], 10U) << sliced.out;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ExampleTest, testing::ValuesIn(examples()),
                          [](const auto& example) { return example.param.name(); });
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slicer/explain.h"
+
+#include <algorithm>
+
+#include "slicer/backward.h"
+
+namespace svd {
+
+Explainer::Explainer(const TraceReader& trace, Diagnostics& diagnostics,
+                     const ProgressFunction& progress)
+    : trace_(trace),
+      diagnostics_(diagnostics),
+      model_(trace, diagnostics, progress),
+      source_(trace, diagnostics),
+      instances_(trace, model_.code, model_.control) {}
+
+Result<Explanation> Explainer::explain(std::string_view criterion, const SliceOptions& options,
+                                       const ProgressFunction& progress) {
+  auto failure = find_criterion(criterion, trace_, model_.code, instances_, source_, diagnostics_);
+  if (!failure) return failure.error();
+  Explanation explanation;
+  explanation.failure = *failure;
+  // From here on it is known where the walk begins.
+  SliceInput input{trace_, model_.code, model_.control, number_lines(model_.code, source_)};
+  explanation.slice =
+      slice_backward(input, explanation.failure.criteria, options, diagnostics_, progress);
+  // The slice is whole; what follows only chooses and names what people see of it.
+  StoryInput story{trace_, model_.code, instances_, source_};
+  explanation.story = tell_story(story, explanation.slice, diagnostics_);
+  explanation.criterion = place_of(story, explanation.failure.at.id);
+  return explanation;
+}
+
+bool Explainer::is_on(const Slice& slice, Pc pc) const {
+  auto here = [&](const Instance& instance) { return model_.code.pc_of(instance.id) == pc; };
+  return std::any_of(slice.items.begin(), slice.items.end(),
+                     [&](const SliceItem& item) { return model_.code.pc_of(item.id) == pc; }) ||
+         std::any_of(slice.triples.begin(), slice.triples.end(), [&](const Triple& triple) {
+           return here(triple.before) || here(triple.remote) || here(triple.after);
+         });
+}
+
+}  // namespace svd

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// svd-analyze slice on recorded programs: who decided what, where values come from, and what a
+// wrong criterion gets.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "e2e/record.h"
+
+namespace svd::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+CommandResult slice(const Recording& recording, const std::vector<std::string>& words) {
+  std::vector<std::string> command{SVD_BIN_DIR "/svd-analyze", "slice", recording.path()};
+  command.insert(command.end(), words.begin(), words.end());
+  return run_command(command);
+}
+
+// Every line marked "by @x" in the source has the line marked "@x" as its nearest decision.
+TEST(Slice, ControlIsAsTheSourceSays) {
+  Recording recording(program("decisions"));
+  ASSERT_EQ(recording.result().exit_code, 0) << recording.result().err;
+  std::ifstream source(SVD_SOURCE_DIR "/tests/programs/decisions.c");
+  std::map<std::string, int> marked;
+  std::vector<std::pair<int, std::string>> expected;
+  std::string text;
+  for (int line = 1; std::getline(source, text); ++line) {
+    std::size_t comment = text.find("  // ");
+    if (comment == std::string::npos) continue;
+    std::string rest = text.substr(comment + 5);
+    std::size_t by = rest.find("by @");
+    if (rest.starts_with("@")) marked[rest.substr(1, rest.find(' ') - 1)] = line;
+    if (by != std::string::npos) expected.emplace_back(line, rest.substr(by + 4));
+  }
+  ASSERT_GE(expected.size(), 12U);
+  for (const auto& [line, by] : expected) {
+    CommandResult result =
+        slice(recording, {fmt::format("decisions.c:{}", line), "--control", "--format=json"});
+    ASSERT_EQ(result.exit_code, 0) << line << result.err;
+    json statements = json::parse(result.out).at("slice").at("statements");
+    ASSERT_GE(statements.size(), 2U) << line;
+    EXPECT_EQ(statements[0].at("line"), line);
+    EXPECT_EQ(statements[1].at("line"), marked.at(by)) << "of line " << line;
+  }
+}
+
+TEST(Slice, WrongCriteriaGetASentence) {
+  Recording recording(program("decisions"));
+  auto complaint = [&recording](const std::string& criterion) {
+    CommandResult result = slice(recording, {criterion});
+    EXPECT_EQ(result.exit_code, 2) << criterion;
+    return result.err;
+  };
+  EXPECT_THAT(complaint("decisions.c:3"), HasSubstr("has no code; lines that have: "));
+  EXPECT_THAT(complaint("decision.c:20"), HasSubstr("did you mean "));
+  EXPECT_THAT(complaint("if_els"), HasSubstr("did you mean 'if_else'"));
+  EXPECT_THAT(complaint("if_else@9"), HasSubstr("was executed 1 times"));
+  EXPECT_THAT(complaint("var:valu"), HasSubstr("no variable of static storage is called 'valu'"));
+  EXPECT_THAT(complaint("seq:999999999999"), HasSubstr("is not in the trace"));
+  EXPECT_THAT(complaint("reg:rxx@5"), HasSubstr("is no register"));
+  EXPECT_THAT(complaint("pc:nowhere"), HasSubstr("an address"));
+  EXPECT_THAT(complaint("output:1000"), HasSubstr("the run has only "));
+}
+
+TEST(Slice, ARunThatEndedWellHasNothingToExplainButItsEnd) {
+  Recording recording(program("decisions"));
+  CommandResult result = slice(recording, {});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("exited with status 0"));
+}
+
+}  // namespace
+}  // namespace svd::test
