@@ -3,9 +3,16 @@
 // svd-analyze analyze, and svd-analyze TRACE: everything that is found in a trace.
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <iterator>
 #include <memory>
+#include <optional>
+#include <variant>
 
 #include "analyze/text_input.h"
 #include "analyze/trace_input.h"
@@ -15,7 +22,9 @@
 #include "detectors/table.h"
 #include "findings/complete.h"
 #include "findings/ranking.h"
+#include "findings/suppress.h"
 #include "report/report.h"
+#include "slicer/explain.h"
 #include "svd/trace/nearest.h"
 
 namespace svd::cli {
@@ -67,8 +76,15 @@ void add_options(Command& command, Options& options) {
   app.add_flag("--list-detectors", options.list_detectors, "what detectors there are");
   app.add_option("--suppressions", options.suppressions, "more rules for what to leave out")
       ->type_name("FILE");
+  auto format = [&options](const std::string& name) {
+    if (name != "text" && name != "json")
+      throw CLI::ValidationError("--format", "takes text or json, not '" + name + "'");
+    options.format = name;
+  };
+  app.add_option_function<std::string>("--format", format, "text or json")->type_name("FORMAT");
   app.add_option("--error-exitcode", options.error_exitcode, "exit with N when there are findings")
       ->type_name("N");
+  app.add_flag("--stats", options.stats, "what each pass took, on stderr");
   add_output(command, options.output, "write to FILE instead of standard output");
   add_trace_exits(command);
 }
@@ -84,43 +100,129 @@ int list_detectors(const Command& command, const Options& options) {
   return kSuccess;
 }
 
-// The pipeline.
+// Rules that are built in, and those of the files; nothing when one of them is wrong.
+std::optional<Suppressions> rules_of(const Command& command, const Options& options) {
+  Suppressions rules = Suppressions::built_in();
+  for (const std::string& path : options.suppressions) {
+    auto text = TextInput::open(path);
+    Status added = text ? rules.add(text->text(), path) : Status(text.error());
+    if (added) continue;
+    command.complain(added.error().describe());
+    return std::nullopt;
+  }
+  return rules;
+}
+
+// The times of passes, told as they end.
+class Stats {
+ public:
+  Stats(bool wanted, std::uint64_t instructions) : wanted_(wanted), instructions_(instructions) {}
+
+  void pass(std::string_view name) {
+    auto now = std::chrono::steady_clock::now();
+    double seconds = std::chrono::duration<double>(now - start_).count();
+    start_ = now;
+    if (!wanted_) return;
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    fmt::print(stderr, "{:<10} {:>9.3f} s {:>9.1f} Minstr/s {:>7} MB peak\n", name, seconds,
+               static_cast<double>(instructions_) / 1e6 / std::max(seconds, 1e-9),
+               usage.ru_maxrss / 1024);
+  }
+
+ private:
+  bool wanted_;
+  std::uint64_t instructions_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void walk(const TraceReader& trace, Scan& scan, bool quiet, Report& report) {
+  Progress progress("analyzing", "instr", trace.steps(), quiet);
+  Chunk chunk;
+  for (std::size_t i = 0; i < trace.chunks().size(); ++i) {
+    auto decoded = trace.decode(i, chunk, Columns{.values = false});
+    if (!decoded) {
+      add_lost_chunk(report.diagnostics, trace.chunks()[i], decoded.error());
+      continue;
+    }
+    for (const Event& event : chunk.events) {
+      if (const auto* gap = std::get_if<Gap>(&event.body))
+        note_gap(event, *gap, report.diagnostics);
+    }
+    scan.chunk(i, chunk);
+    progress.at(chunk.end_seq().value);
+  }
+}
+
+// What the failure of a run follows from. Its parts point to each other.
+struct FailureSlice {
+  FailureSlice(const TraceReader& trace, Diagnostics& diagnostics)
+      : explainer(trace, diagnostics), explanation(explainer.explain("fault", {})) {}
+  Explainer explainer;
+  Result<Explanation> explanation;
+
+  bool holds(const CodePlace& place) const {
+    const std::vector<StoryPlace>& told = explanation->story.statements;
+    return explainer.is_on(explanation->slice, place.pc) ||
+           std::any_of(told.begin(), told.end(), [&place](const StoryPlace& statement) {
+             return place.line != 0 && statement.line == place.line && statement.file == place.file;
+           });
+  }
+};
+
+// Whether the program ended by a fault of its own: it was not told to end.
+bool failed(const TraceReader& trace) {
+  const Ending& ending = trace.ending();
+  constexpr std::array kToldToEnd{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGPIPE, SIGQUIT};
+  if (!ending.thread) return false;
+  if (ending.kind == EndKind::kExit) return ending.value != 0;
+  return ending.kind == EndKind::kSignal &&
+         std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
+}
+
+void mark(const FailureSlice& slice, Finding& finding) {
+  finding.on_slice =
+      std::any_of(finding.accesses.begin(), finding.accesses.end(),
+                  [&slice](const FindingAccess& access) { return slice.holds(access.place); });
+}
+
+// The pipeline. `slice` stays empty when the run did not fail.
 void analyze(const TraceReader& trace, const Options& options, const Suppressions& rules,
-             Places& places, bool quiet, Report& report) {
+             Places& places, bool quiet, std::optional<FailureSlice>& slice, Report& report) {
+  Stats stats(options.stats, trace.steps());
   // One walk of the trace feeds all detectors.
   LockSets lock_sets;
   Scan scan(trace, rules, places, lock_sets);
   std::vector<std::unique_ptr<Detector>> detectors;
   for (const DetectorInfo* info : options.detectors) {
+    if (info->needs_atomic_blocks && !has_atomic_blocks(trace)) continue;
     detectors.push_back(info->make(info->name, scan.threads(), lock_sets));
     scan.add(*detectors.back());
     report.looked.emplace_back(info->name);
   }
-  {
-    Progress progress("analyzing", "instr", trace.steps(), quiet);
-    Chunk chunk;
-    for (std::size_t i = 0; i < trace.chunks().size(); ++i) {
-      auto decoded = trace.decode(i, chunk, Columns{.values = false});
-      if (!decoded) {
-        add_lost_chunk(report.diagnostics, trace.chunks()[i], decoded.error());
-        continue;
-      }
-      for (const Event& event : chunk.events) {
-        if (const auto* gap = std::get_if<Gap>(&event.body))
-          note_gap(event, *gap, report.diagnostics);
-      }
-      scan.chunk(i, chunk);
-      progress.at(chunk.end_seq().value);
-    }
-  }
+  walk(trace, scan, quiet, report);
+  report.statistics.emplace_back("accesses", scan.accesses());
+  stats.pass("detect");
   // From here on all that detectors found is known; a second look gives it values and names.
   Source source{trace, scan.moments(), scan.sites(), lock_sets, places};
   for (const auto& detector : detectors) {
     std::vector<Finding> found = complete(source, detector->findings());
-    report.findings.insert(report.findings.end(), found.begin(), found.end());
+    report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
+                           std::move_iterator(found.end()));
   }
-  // The best first.
+  stats.pass("complete");
+  // If the run failed, what lies on the way to the failure is told from the rest.
+  if (failed(trace)) {
+    slice.emplace(trace, report.diagnostics);
+    if (slice->explanation)
+      for (Finding& finding : report.findings) mark(*slice, finding);
+    stats.pass("slice");
+  }
+  // What the user does not want to hear of goes; the best of the rest comes first.
+  report.suppressed = suppress(rules, report.findings);
   rank(report.findings);
+  stats.pass("rank");
+  if (trace.ending().thread) report.last_place = last_place(trace, places);
 }
 
 }  // namespace
@@ -137,11 +239,22 @@ int run_analyze(const Arguments& arguments) {
   if (!trace) return kUnreadable;
   auto output = Output::open(options.output, options.input);
   if (!output) return output_failed(command, output.error());
-  Suppressions rules = Suppressions::built_in();
+  auto rules = rules_of(command, options);
+  if (!rules) return kUsage;
   Report report{.trace = *trace, .diagnostics = trace->diagnostics()};
   Places places(*trace, report.diagnostics);
-  analyze(*trace, options, rules, places, command.quiet(), report);
-  print_text(report, Style(command.color(), output->descriptor()), *output);
+  std::optional<FailureSlice> failure;
+  analyze(*trace, options, *rules, places, command.quiet(), failure, report);
+  std::optional<SliceReport> slice;
+  if (failure && failure->explanation) {
+    slice.emplace(SliceReport{*trace, failure->explainer.source(), *failure->explanation});
+    report.slice = &*slice;
+  }
+  if (options.format == "json") {
+    print_json(report, *output);
+  } else {
+    print_text(report, Style(command.color(), output->descriptor()), *output);
+  }
   if (auto written = output->finish(); !written) return output_failed(command, written.error());
   if (options.error_exitcode != 0 && !report.findings.empty()) return options.error_exitcode;
   return exit_code(*trace, report.diagnostics);

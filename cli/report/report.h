@@ -11,6 +11,7 @@
 #include "common/output.h"
 #include "common/terminal.h"
 #include "findings/finding.h"
+#include "report/slice_text.h"
 #include "svd/trace/diagnostic.h"
 #include "svd/trace/reader.h"
 
@@ -22,6 +23,7 @@ struct Report {
   std::vector<Finding> findings{};    // ranked
   std::vector<std::string> looked{};  // names of the detectors that ran
   std::uint64_t suppressed = 0;       // findings that are not shown
+  const SliceReport* slice = nullptr;  // of the failure, if the run failed
   Diagnostics diagnostics{};
   std::vector<std::pair<std::string, std::uint64_t>> statistics{};
 };

@@ -8,11 +8,13 @@
 #include <algorithm>
 
 #include "analyze/info_facts.h"
+#include "findings/summary.h"
 #include "report/report.h"
 
 namespace svd::cli {
 namespace {
 
+constexpr std::size_t kRelated = 5;  // lines of them, of each finding
 constexpr std::size_t kColumn = 42;  // of a thread; two of them and a seq make 100
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -46,11 +48,19 @@ std::string what(const FindingAccess& access) {
   return "";
 }
 
+std::string_view action(const FindingAccess& access) {
+  if (access.kind == TouchKind::kFree) return "freed";
+  return access.kind == TouchKind::kRead ? "read" : "written";
+}
+
 std::string locks(const FindingAccess& access) {
   std::string text;
   for (const std::string& lock : access.locks) text += (text.empty() ? "holds " : ", ") + lock;
   return text;
 }
+
+// Of the failure's story in a report; svd-analyze slice tells more.
+constexpr std::size_t kStorySteps = 5;
 
 class Text {
  public:
@@ -60,6 +70,10 @@ class Text {
   void print() {
     headline();
     for (const Finding& finding : report_.findings) print(finding);
+    if (report_.slice != nullptr) {
+      line("");
+      print_story(*report_.slice, kStorySteps, style_, output_);
+    }
     missing();
   }
 
@@ -93,7 +107,25 @@ class Text {
     facts += finding.occurrences == 1 ? "once" : grouped(finding.occurrences) + " times";
     if (finding.on_slice.value_or(false)) facts += ", on the slice of the failure";
     line(style_.faint(fmt::format("   {}, {}", facts, finding.fingerprint)));
+    if (!finding.memory.empty() && !finding.variable.empty())
+      line(style_.faint(
+          fmt::format("   {} is in {}", printable(finding.variable), printable(finding.memory))));
     table(finding);
+    related(finding);
+  }
+
+  // Places only: the one that is told stands for them.
+  void related(const Finding& finding) {
+    std::size_t shown = std::min(finding.related.size(), kRelated);
+    for (std::size_t i = 0; i < shown; ++i) {
+      std::string pair;
+      for (const FindingAccess& access : finding.related[i].accesses)
+        pair += (pair.empty() ? "" : ", ") + std::string(action(access)) + " in " +
+                describe(access.place);
+      line(style_.faint(fmt::format("   also: {}", printable(pair))));
+    }
+    if (shown < finding.related.size())
+      line(style_.faint(fmt::format("   and {} more", finding.related.size() - shown)));
   }
 
   void table(const Finding& finding) {
