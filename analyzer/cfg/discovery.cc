@@ -9,11 +9,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "cfg/jump_table.h"
 #include "cfg/merge.h"
 #include "decode/effects.h"
 
 namespace svd {
+
+namespace {
+
+// Whether `at` lies inside of a known instruction, and none begins there.
+bool splits_instruction(const CodeRegion& region, Address at) {
+  if ((region.mark(at) & kLengthMask) != 0) return false;
+  for (std::uint8_t back = 1; back < kLengthMask; ++back) {
+    if (at - back < region.code.begin) break;
+    if ((region.mark(at - back) & kLengthMask) > back) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Discovery::Discovery(CodeMap& map, const Observations& observations)
     : map_(map), observations_(observations), pieces_(pieces_of_files(map)) {
@@ -95,41 +108,78 @@ void Discovery::follow(const CodeStep& step, Address at) {
   if (step.flow == Flow::kIndirectJump) indirect_jumps_.push_back(at);
 }
 
+void Discovery::walk_pending() {
+  while (!pending_.empty()) {
+    Address at = pending_.back();
+    pending_.pop_back();
+    walk(at);
+  }
+}
+
 void Discovery::drain() {
+  auto take = [](std::vector<Address>& from) {
+    Address at = from.back();
+    from.pop_back();
+    return at;
+  };
   for (;;) {
-    if (!pending_.empty()) {
-      Address at = pending_.back();
-      pending_.pop_back();
-      walk(at);
-    } else if (!indirect_jumps_.empty()) {
-      Address at = indirect_jumps_.back();
-      indirect_jumps_.pop_back();
-      resolve(at);
+    walk_pending();
+    if (!indirect_jumps_.empty()) {
+      resolve(take(indirect_jumps_), false);
     } else if (!new_pieces_.empty()) {
       begin_new_pieces();
+    } else if (!unsized_jumps_.empty()) {
+      resolve(take(unsized_jumps_), true);
     } else {
       return;
     }
   }
 }
 
-// A table is believed when all of it stays in the piece and in fragments.
-void Discovery::resolve(Address indirect_jump) {
+void Discovery::resolve(Address indirect_jump, bool also_unsized) {
   const CodePiece* piece = find_piece(pieces_, indirect_jump);
   std::vector<Address> targets;
   if (auto seen = observations_.jumps.find(indirect_jump); seen != observations_.jumps.end())
     targets = seen->second;
-  auto table = jump_table(*map_.find(indirect_jump), piece->range, indirect_jump);
-  bool believed = std::all_of(table.begin(), table.end(), [&](Address target) {
-    const CodePiece* other = find_piece(pieces_, target);
-    return other == piece || (other != nullptr && !other->named && !other->stub);
-  });
-  if (believed) targets.insert(targets.end(), table.begin(), table.end());
+  JumpTable table = jump_table(*map_.find(indirect_jump), piece->range, indirect_jump);
+  if (!table.targets.empty()) tables_.insert(table.address);
+  if (!table.sized && !also_unsized) return unsized_jumps_.push_back(indirect_jump);
+  if (table.sized) {
+    add_sized(table, *piece, targets);
+  } else {
+    add_unsized(table, targets);
+  }
   if (targets.empty()) return;
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   for (Address target : targets) enter(target, kLeader);
   targets_.emplace(indirect_jump, std::move(targets));
+}
+
+// Believed when all of it stays in the piece and in fragments.
+void Discovery::add_sized(const JumpTable& table, const CodePiece& piece,
+                          std::vector<Address>& targets) const {
+  bool believed = std::all_of(table.targets.begin(), table.targets.end(), [&](Address target) {
+    const CodePiece* other = find_piece(pieces_, target);
+    return other == &piece || (other != nullptr && !other->named && !other->stub);
+  });
+  if (believed) targets.insert(targets.end(), table.targets.begin(), table.targets.end());
+}
+
+// Believed up to the next table, and to what leads into the middle of an instruction; where one
+// entry leads to is walked before the next one is looked at.
+void Discovery::add_unsized(const JumpTable& table, std::vector<Address>& targets) {
+  auto next = tables_.upper_bound(table.address);
+  std::size_t limit = table.targets.size();
+  if (next != tables_.end())
+    limit = std::min<std::size_t>(limit, (*next - table.address) / table.entry_size);
+  for (std::size_t i = 0; i < limit; ++i) {
+    Address target = table.targets[i];
+    if (splits_instruction(*map_.find(target), target)) return;
+    targets.push_back(target);
+    enter(target, kLeader);
+    walk_pending();
+  }
 }
 
 void Discovery::begin_new_pieces() {

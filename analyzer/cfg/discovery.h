@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
 #include "cfg/code_map.h"
+#include "cfg/jump_table.h"
 #include "cfg/pieces.h"
 
 namespace svd {
@@ -39,7 +41,11 @@ class Discovery {
   void walk(Address at);
   void follow(const CodeStep& step, Address at);
   void drain();
-  void resolve(Address indirect_jump);
+  void walk_pending();
+  void resolve(Address indirect_jump, bool also_unsized);
+  void add_sized(const JumpTable& table, const CodePiece& piece,
+                 std::vector<Address>& targets) const;
+  void add_unsized(const JumpTable& table, std::vector<Address>& targets);
   void begin_new_pieces();
   void sweep(const CodePiece& piece);
   void enter_executed();
@@ -52,6 +58,8 @@ class Discovery {
   std::vector<Address> pending_;         // to be walked
   std::vector<Address> new_pieces_;      // have to begin here
   std::vector<Address> indirect_jumps_;  // not yet looked at
+  std::vector<Address> unsized_jumps_;   // whose tables are looked at when all else is known
+  std::set<Address> tables_;
   std::unordered_map<Address, std::vector<Address>> targets_;
   std::uint32_t function_count_ = 0;
 };

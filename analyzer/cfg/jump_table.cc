@@ -61,7 +61,7 @@ class Evaluator {
     for (std::uint8_t i = 0; i < kRegisters; ++i) registers_[i].origin = i;
   }
 
-  std::vector<Address> targets(Address jump) {
+  JumpTable table(Address jump) {
     auto path = path_to(jump);
     path_begin_ = path.empty() ? jump : path.front().at;
     for (const PathStep& p : path) execute(p);
@@ -317,21 +317,22 @@ class Evaluator {
     return {};
   }
 
-  std::vector<Address> entries(const Value& value) const {
-    std::vector<Address> result;
+  JumpTable entries(const Value& value) const {
     bool distances = value.kind == Kind::kTarget && value.scale == 4;
     bool addresses = value.kind == Kind::kEntry && value.scale == 8;
-    if (!distances && !addresses) return result;
+    if (!distances && !addresses) return {};
+    JumpTable result{.address = value.constant, .entry_size = value.scale};
     auto size = sizes_.find(value.origin);
-    std::size_t limit = size == sizes_.end() ? kMostEntries : size->second;
+    result.sized = size != sizes_.end();
+    std::size_t limit = result.sized ? size->second : kMostEntries;
     for (std::size_t i = 0; i < limit; ++i) {
       Address at = value.constant + i * value.scale;
       std::optional<Address> target =
           distances ? distance_at(at, value.base) : region_.file->pointer_at(at);
       bool inside = target && *target >= piece_.begin && *target < piece_.end;
-      if (size == sizes_.end() && !inside) break;
+      if (!result.sized && !inside) break;
       if (!target) return {};
-      result.push_back(*target);
+      result.targets.push_back(*target);
     }
     return result;
   }
@@ -357,9 +358,9 @@ class Evaluator {
 
 }  // namespace
 
-std::vector<Address> jump_table(const CodeRegion& region, const CodeRange& piece, Address jump) {
+JumpTable jump_table(const CodeRegion& region, const CodeRange& piece, Address jump) {
   if (region.file == nullptr) return {};
-  return Evaluator(region, piece).targets(jump);
+  return Evaluator(region, piece).table(jump);
 }
 
 }  // namespace svd

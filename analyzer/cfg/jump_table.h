@@ -9,9 +9,17 @@
 
 namespace svd {
 
-// The entries of the table that the indirect jump at `jump` takes its target from, in `region` and
-// a piece of code with the extent `piece`, whose instructions are marked; empty: not understood. A
-// table without a known size ends at the first entry that leads out of the piece.
-std::vector<Address> jump_table(const CodeRegion& region, const CodeRange& piece, Address jump);
+struct JumpTable {
+  Address address = 0;
+  std::uint8_t entry_size = 0;
+  std::vector<Address> targets{};  // empty: not understood
+  // The code tells how many there are. Otherwise there are as many as lead into the piece, and the
+  // last ones may be none.
+  bool sized = true;
+};
+
+// The table that the indirect jump at `jump` takes its target from, in `region` and a piece of code
+// with the extent `piece`, whose instructions are marked.
+JumpTable jump_table(const CodeRegion& region, const CodeRange& piece, Address jump);
 
 }  // namespace svd
