@@ -79,7 +79,7 @@ class Wants {
   }
 
   // `want` in front of what is wanted already, unless the same instruction and thread wants it from
-  // nearer.
+  // nearer for the same (what a value's want costs depends on who writes).
   WantId chain(WantId present, Want want) {
     constexpr int kLooked = 8;  // so that what is read in turns by few is wanted once by each
     const Vertex mine = vertices_[want.vertex];
@@ -87,7 +87,7 @@ class Wants {
     for (int i = 0; i < kLooked && each != 0; ++i, each = wants_[each].next) {
       const Instance& other = vertices_[wants_[each].vertex].instance;
       bool same = other.id == mine.instance.id && other.thread == mine.instance.thread;
-      if (same && wants_[each].restore == want.restore &&
+      if (same && wants_[each].via == want.via && wants_[each].restore == want.restore &&
           cost(each) <= mine.distance + weight(want.via))
         return present;
     }

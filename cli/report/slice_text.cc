@@ -63,7 +63,19 @@ class Printer {
         style_.bad(report_.explanation.failure.what), report_.explanation.failure.at.thread.value,
         style_.bold(where(report_.explanation.criterion))));
     source_line(report_.explanation.criterion, "     ");
-    output_.write("\nHow it came to this, what explains most first:\n");
+    output_.write("\n");
+  }
+
+  void steps(std::size_t entries) {
+    output_.write("How it came to this, what explains most first:\n");
+    const std::vector<StoryEntry>& all = report_.explanation.story.entries;
+    std::size_t shown = std::min(entries, all.size());
+    for (std::size_t i = 0; i < shown; ++i) entry(i + 1, all[i]);
+    std::size_t rest = all.size() - shown;
+    if (rest != 0)
+      output_.write(fmt::format(
+          "\n{}\n", style_.faint(fmt::format("{} more steps: svd-analyze slice --all {}", rest,
+                                             report_.trace.path()))));
   }
 
   void entry(std::size_t number, const StoryEntry& entry) {
@@ -89,11 +101,7 @@ class Printer {
     }
   }
 
-  void tail(std::size_t shown) {
-    std::size_t rest = report_.explanation.story.entries.size() - shown;
-    if (rest != 0)
-      output_.write(fmt::format(
-          "\n{}\n", style_.faint(fmt::format("{} more steps: --all shows them", rest))));
+  void tail() {
     output_.write(style_.faint(fmt::format(
         "\nslice: {} of {} instructions, {} statements of the program, {} instructions in "
         "libraries (hidden)\n",
@@ -151,9 +159,13 @@ void print_slice(const SliceReport& report, std::size_t entries, const Style& st
                  Output& output) {
   Printer printer(report, style, output);
   printer.head();
-  std::size_t shown = std::min(entries, report.explanation.story.entries.size());
-  for (std::size_t i = 0; i < shown; ++i) printer.entry(i + 1, report.explanation.story.entries[i]);
-  printer.tail(shown);
+  printer.steps(entries);
+  printer.tail();
+}
+
+void print_story(const SliceReport& report, std::size_t entries, const Style& style,
+                 Output& output) {
+  Printer(report, style, output).steps(entries);
 }
 
 }  // namespace svd::cli

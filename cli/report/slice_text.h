@@ -21,6 +21,9 @@ struct SliceReport {
 // own.
 void print_slice(const SliceReport& report, std::size_t entries, const Style& style,
                  Output& output);
+// The same without a heading, as a part of a report.
+void print_story(const SliceReport& report, std::size_t entries, const Style& style,
+                 Output& output);
 nlohmann::ordered_json slice_json(const SliceReport& report);
 
 }  // namespace svd::cli
