@@ -52,7 +52,6 @@ struct RawFinding {
   // How much speaks for it, and how near what belongs together lies: of detectors that rank.
   std::uint64_t score = 0;
   std::uint64_t distance = 0;
-  bool minor = false;  // a weak hint: told last
 };
 
 // Raw findings with two or three accesses, grouped by their sites.

@@ -30,7 +30,10 @@ class Scan::Visitor {
 
 Scan::Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names,
            LockSets& lock_sets)
-    : moments_(trace),
+    : trace_(trace),
+      rules_(rules),
+      names_(names),
+      moments_(trace),
       sites_(trace),
       sync_(trace, lock_sets),
       filter_(trace, rules, names, sync_.threads()),

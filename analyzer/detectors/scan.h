@@ -25,6 +25,7 @@ class Scan : private OrderListener {
 
   std::size_t threads() const { return sync_.threads(); }
   void add(Detector& detector) {
+    detector.prepare({trace_, rules_, names_, diagnostics_});
     detectors_.push_back(&detector);
     if (detector.follows_execution()) followers_.push_back(&detector);
   }
@@ -34,6 +35,8 @@ class Scan : private OrderListener {
 
   const Sites& sites() const { return sites_; }
   const Moments& moments() const { return moments_; }
+  // What detectors could not look at when they prepared.
+  const Diagnostics& diagnostics() const { return diagnostics_; }
   std::uint64_t accesses() const { return accesses_; }  // that detectors were given
 
  private:
@@ -47,6 +50,10 @@ class Scan : private OrderListener {
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
 
+  const TraceReader& trace_;
+  const Suppressions& rules_;
+  CodeNames& names_;
+  Diagnostics diagnostics_;
   Moments moments_;
   Sites sites_;
   SyncModel sync_;

@@ -11,6 +11,7 @@
 #include "detectors/lockset.h"
 #include "detectors/races.h"
 #include "detectors/read_log.h"
+#include "detectors/two_phase.h"
 
 namespace svd {
 namespace {
@@ -36,7 +37,17 @@ std::unique_ptr<Detector> read_log(std::string_view name, std::size_t, LockSets&
   return std::make_unique<ReadLog>(name);
 }
 
+template <TwoPhaseDetector::Tier tier>
+std::unique_ptr<Detector> two_phase(std::string_view name, std::size_t threads,
+                                    LockSets& lock_sets) {
+  return std::make_unique<TwoPhaseDetector>(name, tier, threads, lock_sets);
+}
+
 constexpr std::array kDetectors{
+    DetectorInfo{"svd-2pl", "computations that went on with what others had overwritten", true,
+                 false, two_phase<TwoPhaseDetector::Tier::kUpper>},
+    DetectorInfo{"svd-2pl-minor", "the same, where it may well be meant so", false, false,
+                 two_phase<TwoPhaseDetector::Tier::kMinor>},
     DetectorInfo{"race-hb", "accesses that nothing ordered in this run", true, false,
                  races<RaceDetector::Mode::kHappensBefore>},
     DetectorInfo{"race-frontier", "those of race-hb from which the others follow", false, false,

@@ -144,16 +144,19 @@ void TwoPhaseDetector::executed(const Exec& exec, ThreadIndex thread, Moment fir
 }
 
 std::vector<RawFinding> TwoPhaseDetector::findings() {
-  // What is also found with a dependence is not told again without.
-  std::vector<RawFinding> all;
-  for (const auto& [key, index] : upper_) all.push_back(found_[index]);
-  for (const auto& [key, index] : lower_)
-    if (upper_.count(key) == 0) all.push_back(found_[index]);
-  std::sort(all.begin(), all.end(), [](const RawFinding& a, const RawFinding& b) {
-    return std::tuple(a.minor, ~a.score, a.distance, a.accesses[2].moment) <
-           std::tuple(b.minor, ~b.score, b.distance, b.accesses[2].moment);
+  std::vector<RawFinding> found;
+  if (tier_ == Tier::kUpper) {
+    for (const auto& [key, finding] : upper_) found.push_back(finding);
+  } else {
+    // What is also found with a dependence is not told again without.
+    for (const auto& [key, finding] : lower_)
+      if (upper_.count(key) == 0) found.push_back(finding);
+  }
+  std::sort(found.begin(), found.end(), [](const RawFinding& a, const RawFinding& b) {
+    return std::tuple(b.score, a.distance, a.accesses[2].moment) <
+           std::tuple(a.score, b.distance, b.accesses[2].moment);
   });
-  return all;
+  return found;
 }
 
 // By the kernel or the allocator for a thread.
@@ -381,11 +384,11 @@ bool TwoPhaseDetector::both_ways(const Conflict& conflict, const Touch& trigger)
 void TwoPhaseDetector::add(const Mark& first, const Mark& remote, const Trigger& trigger,
                            const Range& range, const Evidence& evidence, std::uint64_t distance,
                            bool count) {
-  Sites3 key{std::uint64_t{first.site} << 2 | first.kind,
-             std::uint64_t{remote.site} << 2 | remote.kind};
-  auto [entry, added] = (evidence.minor ? lower_ : upper_).try_emplace(key, found_.size());
-  if (added) found_.push_back({.detector = name_, .minor = evidence.minor});
-  RawFinding& finding = found_[entry->second];
+  SitePair key{std::uint64_t{first.site} << 2 | first.kind,
+               std::uint64_t{remote.site} << 2 | remote.kind};
+  auto [entry, added] = (evidence.minor ? lower_ : upper_).try_emplace(key);
+  RawFinding& finding = entry->second;
+  finding.detector = name_;
   if (count) ++finding.occurrences;
   std::uint64_t score = evidence.score();
   if (!added && std::pair(score, ~distance) <= std::pair(finding.score, ~finding.distance)) return;

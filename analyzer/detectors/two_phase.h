@@ -24,9 +24,19 @@ namespace svd {
 
 class TwoPhaseDetector final : public Detector, private SharedMemory {
  public:
+  enum class Tier {
+    kUpper,
+    kMinor,  // what may well be meant so
+  };
+
   // `lock_sets` must outlive it.
-  TwoPhaseDetector(std::string_view name, std::size_t threads, LockSets& lock_sets)
-      : name_(name), lock_sets_(lock_sets), orders_(threads), units_(threads), threads_(threads) {}
+  TwoPhaseDetector(std::string_view name, Tier tier, std::size_t threads, LockSets& lock_sets)
+      : name_(name),
+        tier_(tier),
+        lock_sets_(lock_sets),
+        orders_(threads),
+        units_(threads),
+        threads_(threads) {}
 
   void prepare(const Preparation& run) override;
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
@@ -87,9 +97,9 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
       return (pair ? 8U : 0U) + (region ? 4U : 0U) + (rmw ? 2U : 0U) + (nolock ? 1U : 0U);
     }
   };
-  using Sites3 = std::pair<std::uint64_t, std::uint64_t>;
+  using SitePair = std::pair<std::uint64_t, std::uint64_t>;
   struct Hash {
-    std::size_t operator()(const Sites3& key) const {
+    std::size_t operator()(const SitePair& key) const {
       return (key.first * 0x9e3779b97f4a7c15) ^ key.second;
     }
   };
@@ -116,6 +126,7 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
            const Evidence& evidence, std::uint64_t distance, bool count);
 
   std::string_view name_;
+  Tier tier_;
   LockSets& lock_sets_;
   Clocks orders_;
   Units units_;
@@ -136,8 +147,7 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
   Touch touch_;
   bool touched_ = false;
 
-  std::vector<RawFinding> found_;
-  std::unordered_map<Sites3, std::size_t, Hash> upper_, lower_;
+  std::unordered_map<SitePair, RawFinding, Hash> upper_, lower_;
 };
 
 }  // namespace svd

@@ -117,6 +117,8 @@ class Completion {
   void begin(const RawFinding& raw, Finding& finding) {
     finding.detectors = {std::string(raw.detector)};
     finding.occurrences = raw.occurrences;
+    finding.score = raw.score;
+    finding.distance = raw.distance;
     finding.accesses.resize(raw.accesses.size());
     std::vector<const RawAccess*> in_order;
     for (const RawAccess& access : raw.accesses) in_order.push_back(&access);
@@ -171,7 +173,7 @@ class Completion {
     std::vector<HeapQuestion> questions;
     std::vector<Finding*> asked;
     for (std::size_t i = 0; i < findings.size(); ++i) {
-      const RawAccess& raw = found[i].accesses.back();
+      const RawAccess& raw = found[i].accesses.front();
       if (!findings[i].variable.empty() || raw.size == 0) continue;
       questions.push_back({raw.address, raw.moment, {}});
       asked.push_back(&findings[i]);

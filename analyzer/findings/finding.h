@@ -49,6 +49,10 @@ struct Finding {
   std::uint64_t rank = 0;  // from 1, the best first
   std::optional<bool> on_slice{};
   std::uint64_t occurrences = 0;
+  // How much speaks for it, and how many instructions lie between what belongs together: of
+  // detectors that weigh what they find.
+  std::uint64_t score = 0;
+  std::uint64_t distance = 0;
   std::string variable{};  // "queue.head", "buf->outcnt"; "" where nothing names it
   std::string
       memory{};  // of allocated memory: which block, "24 bytes of insert (cache.c:92), at 4"

@@ -24,17 +24,24 @@ bool is_prediction(const Finding& finding) {
   return (has(finding, "race-hybrid") || has(finding, "race-lockset")) &&
          !has(finding, "race-hb") && !has(finding, "race-frontier");
 }
-int tier(const Finding& finding) { return is_log(finding) ? 2 : is_prediction(finding) ? 1 : 0; }
+bool is_minor(const Finding& finding) {
+  return has(finding, "svd-2pl-minor") && finding.detectors.size() == 1;
+}
+int tier(const Finding& finding) {
+  return is_log(finding) || is_minor(finding) ? 2 : is_prediction(finding) ? 1 : 0;
+}
 
 // Findings with the same key are about the same; "" is about nothing else.
 std::string subject(const Finding& finding) {
   std::string memory = finding.variable.empty() ? finding.memory : finding.variable;
   if (memory.empty() || has(finding, "declared-atomic")) return "";
-  return (is_log(finding) ? "log " : "race ") + memory;
+  if (is_log(finding)) return "log " + memory;
+  return (has(finding, "svd-2pl-minor") ? "minor " : "race ") + memory;
 }
 
 bool tells_more(const Finding& a, const Finding& b) {
-  return std::pair(-tier(a), a.occurrences) > std::pair(-tier(b), b.occurrences);
+  return std::tuple(-tier(a), a.score, b.distance, a.occurrences) >
+         std::tuple(-tier(b), b.score, a.distance, b.occurrences);
 }
 
 void put_together(Finding& into, Finding other) {
@@ -46,6 +53,24 @@ void put_together(Finding& into, Finding other) {
   }
   if (other.on_slice.value_or(false)) into.on_slice = true;
   if (other.fingerprint != into.fingerprint) into.related.push_back(std::move(other));
+}
+
+// The same thing in other objects is told once.
+void count_alike(std::vector<Finding>& findings) {
+  std::map<std::string, std::size_t> first;
+  std::vector<Finding> kept;
+  for (Finding& finding : findings) {
+    auto [known, added] = first.emplace(finding.fingerprint, kept.size());
+    if (added) {
+      kept.push_back(std::move(finding));
+      continue;
+    }
+    Finding& same = kept[known->second];
+    std::uint64_t occurrences = same.occurrences + finding.occurrences;
+    if (tells_more(finding, same)) same = std::move(finding);
+    same.occurrences = occurrences;
+  }
+  findings = std::move(kept);
 }
 
 void put_together(std::vector<Finding>& findings) {
@@ -71,12 +96,13 @@ bool is_range(const Finding& finding) {
 }  // namespace
 
 void rank(std::vector<Finding>& findings) {
+  count_alike(findings);
   put_together(findings);
   auto key = [](const Finding& finding) {
     return std::tuple(!finding.on_slice.value_or(false), tier(finding),
-                      is_log(finding) ? finding.occurrences : 0,
+                      is_log(finding) ? finding.occurrences : 0, ~finding.score,
                       -static_cast<int>(finding.detectors.size()), is_range(finding),
-                      finding.accesses.front().seq);
+                      finding.distance, finding.accesses.front().seq);
   };
   std::stable_sort(findings.begin(), findings.end(),
                    [&key](const Finding& a, const Finding& b) { return key(a) < key(b); });

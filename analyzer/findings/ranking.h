@@ -3,18 +3,22 @@
 // The order in which findings are told: a step of its own, which looks at nothing but the findings
 // and can be done again when more is known about them (the slice).
 //
-// First findings about the same memory are put together, those of the race detectors with each
-// other: one is told, the others are `related` to it. It is the one that occurred most often.
+// First what has one fingerprint becomes one finding, with its occurrences added up. Findings about
+// the same memory are put together, those of the race detectors with each other and with svd-2pl:
+// one is told, the others are `related` to it. It is the one with the highest score, else the one
+// that occurred most often.
 //
 // Then, best first:
 //   1. what lies on the slice of the failure;
 //   2. what was seen in this run (races, blocks that are not atomic), before what another run may
-//      show (only race-hybrid or race-lockset), before what is only a log (svd-log);
+//      show (only race-hybrid or race-lockset), before what is only a log (svd-log)
+//      or may well be meant so (svd-2pl-minor);
 //   3. for a log, what happened less often;
-//   4. what more detectors agree on;
-//   5. words that the program's own code accesses, before ranges and what libraries do for it: a
+//   4. by the score of svd-2pl: what was not atomic, before what was only not ordered;
+//   5. what more detectors agree on;
+//   6. words that the program's own code accesses, before ranges and what libraries do for it: a
 //      buffer is damaged because its counter was;
-//   6. what happened first.
+//   7. what lies close together; what happened first.
 #pragma once
 
 #include <vector>

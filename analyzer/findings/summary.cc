@@ -77,6 +77,16 @@ std::string summarize(const Finding& finding) {
                        local.thread.value, what(finding), describe(local.place),
                        describe(read.place), remote.thread.value, describe(remote.place));
   }
+  if (finding.detectors.front().starts_with("svd-2pl")) {
+    const FindingAccess& remote = access_of(finding, "remote");
+    const FindingAccess& second = access_of(finding, "local-second");
+    bool overwritten = remote.kind != TouchKind::kRead;
+    return fmt::format(
+        "{}, thread {} {} it in {}, and thread {} {} in {}", clause(first, what(finding)),
+        remote.thread.value, overwritten ? "changes" : "reads", describe(remote.place),
+        second.thread.value, overwritten ? "goes on with what it had read" : "writes it once more",
+        describe(second.place));
+  }
   if (finding.detectors.front() == "race-lockset") {
     return fmt::format("no lock protects {}: {}, {}", what(finding), clause(first, "it"),
                        clause(finding.accesses.back(), "it"));
