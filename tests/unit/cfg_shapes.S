@@ -214,6 +214,33 @@ masked.join:
   ret
 done masked
 
+// The first table is as long as the second one lets it be: read on, it would lead into this piece.
+function two_tables
+  lea two_tables.table(%rip), %rdx
+  movslq (%rdx,%rdi,4), %rax
+  add %rdx, %rax
+two_tables.at:
+  jmp *%rax
+two_tables.0:
+  inc %ecx
+two_tables.1:
+  cmp $1, %esi
+  ja two_tables.join
+  mov %esi, %esi
+  lea two_tables.second(%rip), %rdx
+  movslq (%rdx,%rsi,4), %rax
+  add %rdx, %rax
+two_tables.second.at:
+  jmp *%rax
+two_tables.2:
+  mov $0, %eax
+  jmp two_tables.join
+two_tables.3:
+  mov $1, %eax
+two_tables.join:
+  ret
+done two_tables
+
 // The table is in the section of the code.
 function in_text
   cmp $1, %edi
@@ -471,6 +498,10 @@ distances.table:
   .long distances.2 - distances.table, distances.3 - distances.table
 hoisted.table:
   .long hoisted.0 - hoisted.table, hoisted.1 - hoisted.table, hoisted.join - hoisted.table
+two_tables.table:
+  .long two_tables.0 - two_tables.table, two_tables.1 - two_tables.table
+two_tables.second:
+  .long two_tables.2 - two_tables.second, two_tables.3 - two_tables.second
 spilled.table:
   .long spilled.0 - spilled.table, spilled.1 - spilled.table
   .balign 8

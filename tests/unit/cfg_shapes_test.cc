@@ -10,6 +10,7 @@
 #include <set>
 
 #include "cfg/module_file.h"
+#include "cfg_binary.h"
 #include "cfg_traced.h"
 
 namespace svd::test {
@@ -76,6 +77,25 @@ TEST_F(Assembly, JumpTables) {
   expect("in_text.range.at", "in_text.join");
   expect("hoisted.loop.at", "hoisted.return");
   EXPECT_FALSE(flow_.at(Pc(code_.at("computed.at"))).branch);  // no run has shown where it goes
+}
+
+TEST_F(Assembly, JumpTablesHaveTheirEntriesAndNoMore) {
+  CodeOfFile code(SVD_CFG_SHAPES "/assembly");
+  auto targets = [&](const std::string& name, const std::vector<std::string>& labels) {
+    std::set<Address> expected;
+    for (const std::string& label : labels) expected.insert(code_.at(label));
+    const auto& found = code.discovery().targets(code_.at(name + ".at"));
+    EXPECT_EQ(std::set<Address>(found.begin(), found.end()), expected) << name;
+  };
+  targets("distances", {"distances.0", "distances.1", "distances.2", "distances.3"});
+  targets("hoisted", {"hoisted.0", "hoisted.1", "hoisted.join"});
+  targets("spilled", {"spilled.0", "spilled.1"});
+  targets("addresses", {"addresses.0", "addresses.1"});
+  targets("masked", {"masked.0", "masked.1"});
+  targets("in_text", {"in_text.0", "in_text.1"});
+  targets("two_tables", {"two_tables.0", "two_tables.1"});
+  targets("two_tables.second", {"two_tables.2", "two_tables.3"});
+  targets("computed", {});
 }
 
 TEST_F(Assembly, CallsInPlaceOfReturns) {
