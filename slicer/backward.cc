@@ -22,169 +22,29 @@
 // Unsound: what the kernel wrote counts as a definition by the system call, with no order edges.
 #include "slicer/backward.h"
 
-#include <algorithm>
-#include <cmath>
-#include <unordered_map>
-
-#include "dpdg/thread_order.h"
-#include "slicer/folds.h"
-#include "slicer/wants.h"
+#include "slicer/backward_walk.h"
 
 namespace svd {
 namespace {
 
 constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
-// Instances of one line that lie closer are taken for one execution of it.
-constexpr std::uint64_t kLineSpan = 256;
-constexpr float kEdgeBonus = 6;  // SLICES.md: of triples and race edges over plain statements
 
-// What brings an instance into the slice: the nearest of all that want it.
-struct Hit {
-  bool any = false;
-  float distance = 0;
-  VertexId needed_by = 0;
-  Via via = Via::kCriterion;
-};
+}  // namespace
 
-struct ThreadState {
-  explicit ThreadState(std::size_t cells) : wanted(cells) {}
-  std::vector<WantId> wanted;  // by cell
-  std::uint64_t own = 0;       // instructions met so far
-  Hit system_call;             // its effects on memory are wanted
-  std::vector<std::pair<Addr, std::uint64_t>> system_reads;
-};
-
-// A read from another thread whose reader's access before is looked for.
-struct OpenTriple {
-  Instance after;
-  Instance remote;
-  float distance;
-  std::uint64_t own;
-};
-
-class BackwardWalk {
- public:
-  BackwardWalk(const SliceInput& input, const std::vector<Criterion>& criteria,
-               const SliceOptions& options)
-      : input_(input),
-        options_(options),
-        criteria_(criteria),
-        item_of_(input.code.instr_count()),
-        deciding_(input.trace.chunks().size()) {
-    std::sort(criteria_.begin(), criteria_.end(),
-              [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
-    open_triples_.emplace_back();
-  }
-
-  void run(Diagnostics& diagnostics, const ProgressFunction& progress) {
-    Chunk chunk;
-    std::uint64_t done = 0;
-    for (std::size_t i = input_.trace.chunks().size(); i-- > 0;) {
-      if (auto status = input_.trace.decode(i, chunk, kColumns); !status) {
-        add_lost_chunk(diagnostics, input_.trace.chunks()[i], status.error());
-        continue;
-      }
-      begin_chunk(i, chunk);
-      chunk.walk_back(*this);
-      progress(done += chunk.steps);
+void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progress) {
+  Chunk chunk;
+  std::uint64_t done = 0;
+  for (std::size_t i = input_.trace.chunks().size(); i-- > 0;) {
+    if (auto status = input_.trace.decode(i, chunk, kColumns); !status) {
+      add_lost_chunk(diagnostics, input_.trace.chunks()[i], status.error());
+      continue;
     }
-    count_initial_reads();
+    begin_chunk(i, chunk);
+    chunk.walk_back(*this);
+    progress(done += chunk.steps);
   }
-
-  void exec(const Exec& exec);
-  void event(const Event& event);
-
-  Slice take(const ThreadOrder& order);
-
- private:
-  ThreadState& thread(ThreadId id) {
-    if (threads_.size() <= id.value)
-      threads_.resize(id.value + 1, ThreadState(input_.code.cell_count()));
-    return threads_[id.value];
-  }
-
-  void begin_chunk(std::size_t index, const Chunk& chunk) {
-    input_.control.parents(index, chunk, control_);
-    exec_index_ = chunk.execs.size();
-    chunk_index_ = index;
-    chunk_first_ = chunk.first_seq;
-    decides_.assign(chunk.steps, 0);
-    for (auto [seq, want] : deciding_[index]) decides_[seq - chunk_first_.value] = want;
-    deciding_[index].clear();
-  }
-
-  void step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
-            ThreadState& state);
-  void take_registers(const Exec& exec, const Step& step, const Instance& me, ThreadState& state,
-                      Hit& hit);
-  void take_memory(Addr address, std::uint64_t size, const Step* step, const Instance& me,
-                   ThreadState& state, Hit& hit);
-  void take_want(WantId id, const Instance& me, Hit& hit);
-  void take_decision(WantId id, const Instance& me, const Step& step, Hit& hit);
-  void join_slice(const Exec& exec, const Step& step, const Instance& me, const Hit& hit,
-                  Seq parent, ThreadState& state);
-  void apply_criterion(const Exec& exec, const Step& step, const Criterion& criterion,
-                       const Instance& me, Seq parent, ThreadState& state);
-  VertexId add_item(const Instance& me, const Hit& hit, const ThreadState& state);
-  void want_cell(ThreadState& state, Cell cell, VertexId vertex, Via via);
-  void want_decision(Seq parent, VertexId vertex);
-  void want_reads(const Exec& exec, const Step& step, const Instance& me, VertexId vertex);
-  void race_before_write(Addr address, std::uint64_t size, const Instance& me, float distance);
-  void race_after_read(Addr address, std::uint64_t size, const Instance& me, float distance);
-  void close_triples(Addr address, std::uint64_t size, bool write, const Instance& me,
-                     const ThreadState& state);
-  void count_initial_reads();
-
-  // Calls f(slot, address, size) for the accesses of a step that happened.
-  template <class F>
-  void accesses(const Exec& exec, const Step& step, F&& f) const {
-    const Part& part = exec.shape->part;
-    const Block& block = *exec.shape->block;
-    std::uint16_t first = std::max(step.first_slot, part.first_slot);
-    std::uint16_t end = std::min(step.end_slot, part.end_slot);
-    if (exec.addresses == nullptr) return;
-    const std::uint64_t* length = exec.lengths;
-    if (exec.shape->ranges != 0)
-      for (std::uint16_t s = part.first_slot; s < first; ++s) length += block.slots[s].is_range();
-    for (std::uint16_t s = first; s < end; ++s) {
-      const Slot& slot = block.slots[s];
-      std::uint64_t size = slot.is_range() ? *length++ : slot.size;
-      std::uint64_t address = exec.addresses[s - part.first_slot];
-      if (address != kAbsent.value && size != 0) f(slot, Addr(address), size);
-    }
-  }
-
-  bool same_line(const Instance& a, const Instance& b) const {
-    if (input_.lines.empty() || a.thread != b.thread) return false;
-    std::uint32_t line = input_.lines[a.id.value];
-    return line != 0 && line == input_.lines[b.id.value] && b.seq - a.seq < kLineSpan;
-  }
-
-  const SliceInput& input_;
-  SliceOptions options_;
-  std::vector<Criterion> criteria_;  // those not yet met, by seq
-
-  Wants wants_;
-  std::vector<ThreadState> threads_;
-  std::vector<std::uint32_t> item_of_;  // by InstrId, plus 1
-  std::vector<SliceItem> items_;
-
-  // Instances that decided: of earlier chunks, and of this one by step.
-  std::vector<std::unordered_map<std::uint64_t, WantId>> deciding_;
-  std::vector<WantId> decides_;
-  ChunkControl control_;
-  std::size_t exec_index_ = 0;
-  std::size_t chunk_index_ = 0;
-  Seq chunk_first_{};
-
-  ByteShadow<Instance> next_write_;       // the first write after here
-  ByteShadow<VertexId> writes_in_slice_;  // whose write before is looked for
-  ByteShadow<std::uint32_t> triple_at_;   // index into open_triples_
-  std::vector<OpenTriple> open_triples_;
-  Fold<RemoteRead> remote_reads_;
-  Fold<Triple> triples_;
-  Fold<RaceEdge> races_;
-};
+  count_initial_reads();
+}
 
 void BackwardWalk::exec(const Exec& exec) {
   --exec_index_;
@@ -211,7 +71,7 @@ void BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step,
   if (step.end_slot > step.first_slot) {
     accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
       if (!slot.write) return;
-      if (options_.races) race_before_write(address, size, me, 0);
+      if (options_.races) race_before_write(address, size, me);
       take_memory(address, size, &step, me, state, hit);
       if (options_.races) next_write_.set(address, size, me);
     });
@@ -398,53 +258,6 @@ void BackwardWalk::want_decision(Seq parent, VertexId vertex) {
   }
 }
 
-// `me` writes: it is the write before those writes of the slice that are open at these bytes.
-void BackwardWalk::race_before_write(Addr address, std::uint64_t size, const Instance& me, float) {
-  if (writes_in_slice_.empty()) return;
-  bool found = false;
-  writes_in_slice_.visit(address, size, [&](Addr at, unsigned length, VertexId id) {
-    found = true;
-    const Vertex& vertex = wants_.vertex(id);
-    if (vertex.instance.thread == me.thread) return;
-    float gap = std::log2(static_cast<float>(vertex.instance.seq - me.seq) + 1);
-    float key = 0.6F * vertex.distance + 0.3F * gap - kEdgeBonus;
-    races_.add(me.id.value, vertex.instance.id.value,
-               {RaceEdge::Kind::kWriteAfterWrite, me, vertex.instance, at, length, vertex.distance,
-                key, 1, false},
-               key);
-  });
-  if (found) writes_in_slice_.set(address, size, 0);
-}
-
-// `me` reads and is in the slice: the write after it could have come before.
-void BackwardWalk::race_after_read(Addr address, std::uint64_t size, const Instance& me,
-                                   float distance) {
-  next_write_.visit(address, size, [&](Addr at, unsigned length, const Instance& write) {
-    if (write.thread == me.thread) return;
-    float gap = std::log2(static_cast<float>(write.seq - me.seq) + 1);
-    float key = 0.6F * distance + 0.3F * gap - kEdgeBonus;
-    races_.add(me.id.value, write.id.value | std::uint64_t{1} << 32,
-               {RaceEdge::Kind::kWriteAfterRead, me, write, at, length, distance, key, 1, false},
-               key);
-  });
-}
-
-void BackwardWalk::close_triples(Addr address, std::uint64_t size, bool write, const Instance& me,
-                                 const ThreadState& state) {
-  bool found = false;
-  triple_at_.visit(address, size, [&](Addr at, unsigned length, std::uint32_t index) {
-    const OpenTriple& open = open_triples_[index];
-    if (open.after.thread != me.thread || open.remote.seq < me.seq) return;
-    found = true;
-    std::uint64_t own = state.own - open.own;
-    float key = 0.3F * open.distance + 0.6F * std::log2(static_cast<float>(own) + 1) - kEdgeBonus;
-    Triple triple{me, write, open.remote, open.after, at, length, open.distance, own, key, 1};
-    triples_.add(static_cast<std::uint64_t>(me.id.value) << 32 | open.remote.id.value,
-                 open.after.id.value, triple, key);
-    triple_at_.set(at, length, 0);
-  });
-}
-
 void BackwardWalk::event(const Event& event) {
   if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
     ThreadState& state = thread(event.thread);
@@ -486,29 +299,6 @@ void BackwardWalk::count_initial_reads() {
     ++items_[item_of_[wants_.vertex(wants_[id].vertex).instance.id.value] - 1].initial_reads;
   });
 }
-
-Slice BackwardWalk::take(const ThreadOrder& order) {
-  Slice slice;
-  slice.instances = wants_.vertex_count();
-  slice.items = std::move(items_);
-  slice.remote_reads = remote_reads_.take();
-  slice.triples = triples_.take();
-  slice.races = races_.take();
-  for (RaceEdge& edge : slice.races)
-    edge.ordered =
-        order.before(edge.first.thread, edge.first.seq, edge.second.thread, edge.second.seq);
-  auto sort = [](auto& all, auto member) {
-    std::stable_sort(all.begin(), all.end(),
-                     [member](const auto& a, const auto& b) { return a.*member < b.*member; });
-  };
-  sort(slice.items, &SliceItem::distance);
-  sort(slice.remote_reads, &RemoteRead::distance);
-  sort(slice.triples, &Triple::key);
-  sort(slice.races, &RaceEdge::key);
-  return slice;
-}
-
-}  // namespace
 
 Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& criteria,
                      const SliceOptions& options, Diagnostics& diagnostics,

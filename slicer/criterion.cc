@@ -172,6 +172,7 @@ class Finder {
                                files.empty() ? "" : "; did you mean " + join(files) + "?"));
     }
     std::vector<std::string> lines;
+    lines.reserve(near.size());
     for (std::uint32_t n : near) lines.push_back(std::to_string(n));
     return wrong(fmt::format("{}:{} has no code; lines that have: {}", file, line, join(lines)));
   }
@@ -214,6 +215,7 @@ class Finder {
       return wrong(fmt::format("no variable of static storage is called '{}'", name));
     if (variables.size() > 1) {
       std::vector<std::string> places;
+      places.reserve(variables.size());
       for (const Variable& v : variables)
         places.push_back(fmt::format("addr:{:#x},{}", v.address.value, v.size));
       return wrong(fmt::format("there are {} variables '{}'; say which: {}", variables.size(), name,

@@ -20,7 +20,7 @@ struct Failure {
   bool failed = true;  // false: it ended by itself with status 0
 };
 
-// SLICES.md, "Criterion":
+// Where a slice of it begins:
 // - a fault: what the address (of a division: the operands) follows from, and what decided;
 // - an abort, a failed assertion, an uncaught exception: what decided that the innermost call from
 //   the program's own code was made, and for a call that was given a bad argument (free of what is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order is SLICES.md's, the best of those tried on 22 crashes: each statement by its distance;
+// The order is the best of those tried on 22 crashes: each statement by its distance;
 // a triple, a race edge and a read from another thread by keys that put them near the statement
 // that they explain, the sooner the shorter the time between their ends.
 #include "slicer/story.h"

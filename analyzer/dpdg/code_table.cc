@@ -211,8 +211,8 @@ CodeTable CodeTable::of(const TraceReader& trace, const ControlFlow& flow,
 
 std::vector<Cell> CodeTable::cells_of(Reg reg) const {
   std::vector<Cell> cells;
-  for (Cell cell = 0; cell < cell_regs_.size(); ++cell)
-    if (cell_regs_[cell] == reg) cells.push_back(cell);
+  for (std::size_t cell = 0; cell < cell_regs_.size(); ++cell)
+    if (cell_regs_[cell] == reg) cells.push_back(static_cast<Cell>(cell));
   return cells;
 }
 

@@ -26,7 +26,6 @@ struct Outcome {
   std::map<std::string, std::uint64_t> instances;
   std::map<std::string, float> distances;
   Pairs remote_reads, write_after_write, write_after_read;
-  friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
 Outcome fast(const TraceReader& trace, const Criterion& criterion, const SliceOptions& options) {

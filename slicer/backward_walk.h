@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of a reverse walk that makes a slice; see backward.cc. Private to the room.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "dpdg/thread_order.h"
+#include "slicer/backward.h"
+#include "slicer/folds.h"
+#include "slicer/wants.h"
+
+namespace svd {
+
+// Instances of one line that lie closer are taken for one execution of it.
+inline constexpr std::uint64_t kLineSpan = 256;
+
+// What brings an instance into the slice: the nearest of all that want it.
+struct Hit {
+  bool any = false;
+  float distance = 0;
+  VertexId needed_by = 0;
+  Via via = Via::kCriterion;
+};
+
+struct ThreadState {
+  explicit ThreadState(std::size_t cells) : wanted(cells) {}
+  std::vector<WantId> wanted;  // by cell
+  std::uint64_t own = 0;       // instructions met so far
+  Hit system_call;             // its effects on memory are wanted
+  std::vector<std::pair<Addr, std::uint64_t>> system_reads;
+};
+
+// A read from another thread whose reader's access before is looked for.
+struct OpenTriple {
+  Instance after;
+  Instance remote;
+  float distance;
+  std::uint64_t own;
+};
+
+class BackwardWalk {
+ public:
+  BackwardWalk(const SliceInput& input, const std::vector<Criterion>& criteria,
+               const SliceOptions& options)
+      : input_(input),
+        options_(options),
+        criteria_(criteria),
+        item_of_(input.code.instr_count()),
+        deciding_(input.trace.chunks().size()) {
+    std::sort(criteria_.begin(), criteria_.end(),
+              [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
+    open_triples_.emplace_back();
+  }
+
+  void run(Diagnostics& diagnostics, const ProgressFunction& progress);
+  void exec(const Exec& exec);
+  void event(const Event& event);
+
+  Slice take(const ThreadOrder& order);
+
+ private:
+  ThreadState& thread(ThreadId id) {
+    if (threads_.size() <= id.value)
+      threads_.resize(id.value + 1, ThreadState(input_.code.cell_count()));
+    return threads_[id.value];
+  }
+
+  void begin_chunk(std::size_t index, const Chunk& chunk) {
+    input_.control.parents(index, chunk, control_);
+    exec_index_ = chunk.execs.size();
+    chunk_index_ = index;
+    chunk_first_ = chunk.first_seq;
+    decides_.assign(chunk.steps, 0);
+    for (auto [seq, want] : deciding_[index]) decides_[seq - chunk_first_.value] = want;
+    deciding_[index].clear();
+  }
+
+  void step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
+            ThreadState& state);
+  void take_registers(const Exec& exec, const Step& step, const Instance& me, ThreadState& state,
+                      Hit& hit);
+  void take_memory(Addr address, std::uint64_t size, const Step* step, const Instance& me,
+                   ThreadState& state, Hit& hit);
+  void take_want(WantId id, const Instance& me, Hit& hit);
+  void take_decision(WantId id, const Instance& me, const Step& step, Hit& hit);
+  void join_slice(const Exec& exec, const Step& step, const Instance& me, const Hit& hit,
+                  Seq parent, ThreadState& state);
+  void apply_criterion(const Exec& exec, const Step& step, const Criterion& criterion,
+                       const Instance& me, Seq parent, ThreadState& state);
+  VertexId add_item(const Instance& me, const Hit& hit, const ThreadState& state);
+  void want_cell(ThreadState& state, Cell cell, VertexId vertex, Via via);
+  void want_decision(Seq parent, VertexId vertex);
+  void want_reads(const Exec& exec, const Step& step, const Instance& me, VertexId vertex);
+  void race_before_write(Addr address, std::uint64_t size, const Instance& me);
+  void race_after_read(Addr address, std::uint64_t size, const Instance& me, float distance);
+  void close_triples(Addr address, std::uint64_t size, bool write, const Instance& me,
+                     const ThreadState& state);
+  void count_initial_reads();
+
+  // Calls f(slot, address, size) for the accesses of a step that happened.
+  template <class F>
+  void accesses(const Exec& exec, const Step& step, F&& f) const {
+    const Part& part = exec.shape->part;
+    const Block& block = *exec.shape->block;
+    std::uint16_t first = std::max(step.first_slot, part.first_slot);
+    std::uint16_t end = std::min(step.end_slot, part.end_slot);
+    if (exec.addresses == nullptr) return;
+    const std::uint64_t* length = exec.lengths;
+    if (exec.shape->ranges != 0)
+      for (std::uint16_t s = part.first_slot; s < first; ++s) length += block.slots[s].is_range();
+    for (std::uint16_t s = first; s < end; ++s) {
+      const Slot& slot = block.slots[s];
+      std::uint64_t size = slot.is_range() ? *length++ : slot.size;
+      std::uint64_t address = exec.addresses[s - part.first_slot];
+      if (address != kAbsent.value && size != 0) f(slot, Addr(address), size);
+    }
+  }
+
+  bool same_line(const Instance& a, const Instance& b) const {
+    if (input_.lines.empty() || a.thread != b.thread) return false;
+    std::uint32_t line = input_.lines[a.id.value];
+    return line != 0 && line == input_.lines[b.id.value] && b.seq - a.seq < kLineSpan;
+  }
+
+  const SliceInput& input_;
+  SliceOptions options_;
+  std::vector<Criterion> criteria_;  // those not yet met, by seq
+
+  Wants wants_;
+  std::vector<ThreadState> threads_;
+  std::vector<std::uint32_t> item_of_;  // by InstrId, plus 1
+  std::vector<SliceItem> items_;
+
+  // Instances that decided: of earlier chunks, and of this one by step.
+  std::vector<std::unordered_map<std::uint64_t, WantId>> deciding_;
+  std::vector<WantId> decides_;
+  ChunkControl control_;
+  std::size_t exec_index_ = 0;
+  std::size_t chunk_index_ = 0;
+  Seq chunk_first_{};
+
+  ByteShadow<Instance> next_write_;       // the first write after here
+  ByteShadow<VertexId> writes_in_slice_;  // whose write before is looked for
+  ByteShadow<std::uint32_t> triple_at_;   // index into open_triples_
+  std::vector<OpenTriple> open_triples_;
+  Fold<RemoteRead> remote_reads_;
+  Fold<Triple> triples_;
+  Fold<RaceEdge> races_;
+};
+
+}  // namespace svd
