@@ -37,8 +37,14 @@ InstrEffects Decoder::decode(std::span<const std::uint8_t> code, Pc pc) const {
   std::size_t left = code.size();
   std::uint64_t address = pc.value;
   // EVEX is decoded in part, and that with wrong registers.
-  if (is_evex(code) || !cs_disasm_iter(impl_->handle, &at, &left, &address, impl_->insn))
-    return undecoded(code);
+  if (is_evex(code)) return undecoded(code);
+  if (!cs_disasm_iter(impl_->handle, &at, &left, &address, impl_->insn)) {
+    std::size_t opcode = opcode_of_vbroadcasti128(code);
+    if (opcode == 0) return undecoded(code);
+    std::vector<std::uint8_t> twin(code.begin(), code.end());
+    twin[opcode] = 0x1a;
+    return decode(twin, pc);
+  }
   InstrEffects effects;
   effects.length = static_cast<std::uint8_t>(impl_->insn->size);
   Translation(*impl_->insn, semantics_table(impl_->handle)[impl_->insn->id], effects).run();

@@ -61,7 +61,7 @@ void Translation::operand(std::size_t index) {
   bool read = reads(index), write = writes(index);
   // The VEX forms of updates name the destination apart from the first source, as does imul.
   bool apart = semantics_.vex || semantics_.special == Special::kMultiply || four_sources();
-  if (apart && index == 0 && operands_.size() > 2) read = false;
+  if (apart && write && operands_.size() > 2) read = false;
   if (op.type == X86_OP_REG) register_operand(index, read, write);
   if (op.type == X86_OP_MEM && (read || write)) memory_operand(op, read, write);
 }
@@ -74,13 +74,33 @@ void Translation::register_operand(std::size_t index, bool read, bool write) {
     if (write) out_.def(found->reg, lanes_written(index, found->lanes));
     return;
   }
-  if (read) out_.use(found->reg, found->lanes);
+  if (read) out_.use(found->reg, inserted(found->lanes));
   if (write) out_.def(found->reg, found->lanes);
 }
 
+// pinsrb and pinsrw take a part of the 32-bit register that they name.
+Lanes Translation::inserted(Lanes lanes) const {
+  switch (insn_.id) {
+    case X86_INS_PINSRB:
+    case X86_INS_VPINSRB:
+      return kByte0;
+    case X86_INS_PINSRW:
+    case X86_INS_VPINSRW:
+      return kWord;
+    default:
+      return lanes;
+  }
+}
+
 bool Translation::wide() const {
-  auto destination = part(0);
-  return destination && is_vector(destination->reg) && destination->lanes == kYmm;
+  for (std::size_t i = 0; i < operands_.size(); ++i)
+    if (auto reg = part(i); reg && is_vector(reg->reg) && reg->lanes == kYmm) return true;
+  return false;
+}
+
+const VectorRow* Translation::lane_row() const {
+  bool constant = !operands_.empty() && is_imm(operands_.size() - 1);
+  return semantics_.special == Special::kVectorShift && constant ? nullptr : semantics_.lanes;
 }
 
 std::size_t Translation::last_register() const {
@@ -100,7 +120,7 @@ bool Translation::four_sources() const {
 }
 
 Lanes Translation::lanes_read(std::size_t index, Lanes all) const {
-  const VectorRow* row = semantics_.lanes;
+  const VectorRow* row = lane_row();
   bool last = index == last_register() && index != 0;
   if (selection_) {
     Lanes first = index == 0 || onto_itself() ? selection_->kept : selection_->first;
@@ -121,10 +141,11 @@ Lanes Translation::lanes_read(std::size_t index, Lanes all) const {
 }
 
 Lanes Translation::lanes_written(std::size_t index, Lanes all) const {
-  const VectorRow* row = semantics_.lanes;
+  const VectorRow* row = lane_row();
   bool loaded = semantics_.special == Special::kMoveScalar && is_mem(1);
   if (selection_ && !vex_) return selection_->def;
-  if (selection_ && onto_itself() && !is_imm(2)) return lanes_or(selection_->def, kYmmUpper);
+  if (selection_ && onto_itself() && !is_imm(2))
+    return wide() ? selection_->def : lanes_or(selection_->def, kYmmUpper);
   if (row == nullptr || index != 0 || loaded || four_sources()) return vex_ ? kYmm : all;
   if (!vex_ || !semantics_.vex) return row->def;
   // What a VEX form takes over from its first source stays when that is the destination.
@@ -162,7 +183,8 @@ void Translation::implicit() {
   if (semantics_.rounds && !exact) out_.use(Reg::kMxcsr, kWhole, UseRole::kCondition);
   if (semantics_.implicit == nullptr) return;
   for (const RegPart& part : semantics_.implicit->uses) out_.use(part.reg, part.lanes);
-  for (const RegPart& part : semantics_.implicit->defs) out_.def(part.reg, part.lanes);
+  for (const RegPart& part : semantics_.implicit->defs)
+    out_.def(part.reg, vex_ && is_vector(part.reg) ? kYmm : part.lanes);
 }
 
 bool Translation::is_copy() const {

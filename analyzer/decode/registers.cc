@@ -64,9 +64,9 @@ Map make_map() {
 }  // namespace
 
 std::optional<RegPart> reg_part(x86_reg reg) {
-  static const Map map = make_map();
-  if (reg >= map.size() || map[reg].lanes == 0) return std::nullopt;
-  return map[reg];
+  static const Map kMap = make_map();
+  if (reg >= kMap.size() || kMap[reg].lanes == 0) return std::nullopt;
+  return kMap[reg];
 }
 
 }  // namespace svd

@@ -118,8 +118,8 @@ SemanticsTable make_table(csh handle) {
 }  // namespace
 
 const SemanticsTable& semantics_table(csh handle) {
-  static const SemanticsTable table = make_table(handle);
-  return table;
+  static const SemanticsTable kTable = make_table(handle);
+  return kTable;
 }
 
 }  // namespace svd

@@ -45,18 +45,22 @@ enum class Special : std::uint8_t {
   kReturn,
   kConditionalMove,
   kString,
-  kShift,      // by a count that may be 0
-  kShiftFree,  // by the low byte of a register, and flags are no concern (BMI)
-  kBitTest,    // a bit offset in a register moves the address
-  kBitScan,    // leaves the destination alone when the source is 0
-  kMultiply,   // one operand: rax and rdx
+  kShift,          // by a count that may be 0
+  kShiftFree,      // by the low byte of a register, and flags are no concern (BMI)
+  kBitTest,        // a bit offset in a register moves the address
+  kBitScan,        // leaves the destination alone when the source is 0
+  kMultiplyApart,  // mulx: two destinations
+  kTranslate,      // xlatb
+  kEnter,
+  kMultiply,  // one operand: rax and rdx
   kDivide,
   kCompareExchange,
   kMoveScalar,   // movss, movsd: the upper lanes are cleared by a load only
   kAddSubtract,  // a constant on rsp is a stack update
   kSubtractBorrow,
-  kZeroing,     // no input when both sources are the same register
-  kMaskedMove,  // lanes, and memory, chosen by a mask
+  kZeroing,      // no input when both sources are the same register
+  kVectorShift,  // by a register, of which the lower half counts, or a constant
+  kMaskedMove,   // lanes, and memory, chosen by a mask
   kGather,
   kSystemCall,
   kTrap,

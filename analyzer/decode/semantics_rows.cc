@@ -23,7 +23,9 @@ constexpr AccessRow kAccessRows[] = {
     {"pushfq pushf", kRead, kAllFlags, 0, Special::kPushFlags},
     {"popfq popf", kRead, 0, kAllFlags, Special::kPopFlags},
     {"leave", kRead, 0, 0, Special::kLeave},
-    {"cbw cwde cdqe cwd cdq cqo xlatb", kRead},
+    {"cbw cwde cdqe cwd cdq cqo", kRead},
+    {"xlatb", kNothing, 0, 0, Special::kTranslate},
+    {"enter", kNothing, 0, 0, Special::kEnter},
     {"wrfsbase wrgsbase", kRead},
 
     // Integer arithmetic
@@ -37,7 +39,7 @@ constexpr AccessRow kAccessRows[] = {
     {"cmp test", kRead, 0, kArith},
     {"mul imul", kUpdate, 0, kArith, Special::kMultiply},
     {"div idiv", kRead, 0, kArith, Special::kDivide},
-    {"mulx", kWrite},
+    {"mulx", kWrite, 0, 0, Special::kMultiplyApart},
     {"adcx", kUpdate, kCf, kCf},
     {"adox", kUpdate, kOf, kOf},
     {"shl shr sar shld shrd", kUpdate, 0, kArith, Special::kShift},
@@ -130,10 +132,11 @@ constexpr AccessRow kAccessRows[] = {
      "packusdw pshufb palignr pblendw blendps blendpd shufps shufpd",
      kUpdate},
     {"punpcklbw punpcklwd punpckldq punpcklqdq punpckhbw punpckhwd punpckhdq punpckhqdq unpcklps "
-     "unpcklpd unpckhps unpckhpd psllw pslld psllq psrlw psrld psrlq psraw psrad pslldq psrldq "
+     "unpcklpd unpckhps unpckhpd pslldq psrldq "
      "aesenc aesenclast aesdec aesdeclast pclmulqdq sha1msg1 sha1msg2 sha1nexte sha1rnds4 "
      "sha256msg1 sha256msg2 sha256rnds2 pblendvb blendvps blendvpd",
      kUpdate},
+    {"psllw pslld psllq psrlw psrld psrlq psraw psrad", kUpdate, 0, 0, Special::kVectorShift},
     {"xorps xorpd pxor andnps andnpd pandn psubb psubw psubd psubq psubsb psubsw psubusb psubusw "
      "pcmpeqb pcmpeqw pcmpeqd pcmpeqq pcmpgtb pcmpgtw pcmpgtd pcmpgtq",
      kUpdate, 0, 0, Special::kZeroing},
@@ -195,7 +198,9 @@ constexpr VectorRow kVectorRows[] = {
     {"movddup", kXmm, 0, kLow, kLow | kUpper, 0},
     {"movsldup", kXmm, 0, kX0 | kX2, kX0 | kX2 | kUpper, 0},
     {"movshdup", kXmm, 0, kX1 | kX3, kX1 | kX3 | kUpper, 0},
-    {"movmskpd", 0, 0, kX1 | kX3, 0, 0},
+    {"movmskpd", 0, 0, kX1 | kX3, kX1 | kX3 | kUpper, 0},
+    {"pmuludq pmuldq", kXmm, kX0 | kX2, kX0 | kX2, kX0 | kX2 | kUpper, kX0 | kX2},
+    {"vcvtph2ps", kYmm, 0, kLow, kXmm, 0},
     {"vfmass", kX0 | kUpper, kX0, kX0, 0, kX0},
     {"vfmasd", kLow | kUpper, kLow, kLow, 0, kLow},
     {"vbroadcastss vpbroadcastd vpbroadcastb vpbroadcastw", kYmm, 0, kX0, kX0, 0},
@@ -232,7 +237,6 @@ const ImplicitRow kImplicitRows[] = {
     {"cdq cqo", {kARest}, {kD}},
     {"lahf", {}, {kAh}},
     {"sahf", {kAh}, {}},
-    {"xlatb", {kAl}, {kAl}},
     {"cpuid", {kA, kC}, {kA, kB, kC, kD}},
     {"rdtsc", {}, {kA, kD}},
     {"rdtscp", {}, {kA, kC, kD}},

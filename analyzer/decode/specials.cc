@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Instructions that the plain rules do not describe.
-#include <cstring>
-
 #include "decode/translation.h"
 
 namespace svd {
@@ -10,23 +8,6 @@ namespace {
 
 constexpr Lanes kArithmetic = kCf | kPf | kAf | kZf | kSf | kOf;
 constexpr Lanes kAllFlags = kArithmetic | kDf;
-
-std::uint16_t string_size(const char* mnemonic) {
-  switch (mnemonic[std::strlen(mnemonic) - 1]) {
-    case 'b':
-      return 1;
-    case 'w':
-      return 2;
-    case 'd':
-      return 4;
-    default:
-      return 8;
-  }
-}
-
-bool is_string(std::string_view mnemonic, std::string_view name) {
-  return mnemonic.find(name) != std::string_view::npos;
-}
 
 }  // namespace
 
@@ -137,6 +118,18 @@ bool Translation::special() {
       return true;
     case Special::kX87:
       x87();
+      return true;
+    case Special::kGather:
+      gather();
+      return true;
+    case Special::kTranslate:
+      translate();
+      return true;
+    case Special::kEnter:
+      enter();
+      return true;
+    case Special::kMultiplyApart:
+      multiply_apart();
       return true;
     case Special::kMaskedMove:
       masked_move();
@@ -272,49 +265,6 @@ void Translation::shift() {
     out_.use(Reg::kFlags, semantics_.flags_written);
 }
 
-void Translation::string() {
-  std::string_view name = insn_.mnemonic;
-  std::uint8_t prefix = x86_.prefix[0];
-  bool repeated = prefix == X86_PREFIX_REP || prefix == X86_PREFIX_REPNE;
-  out_.effects().repeated = repeated;
-  std::uint16_t size = string_size(insn_.mnemonic);
-  auto value = static_cast<Lanes>(size == 1 ? kByte0 : size == 2 ? kWord : kGeneral);
-  if (repeated) {
-    size = 0;
-    out_.use(Reg::kRcx, kGeneral, UseRole::kCondition);
-  }
-  bool moves = is_string(name, "movs"), compares = is_string(name, "cmps");
-  bool stores = is_string(name, "stos"), scans = is_string(name, "scas");
-  bool loads = is_string(name, "lods");
-  if (stores || scans) out_.use(Reg::kRax, value);
-  auto pointer = [&](Reg reg) {
-    out_.use(reg, kGeneral, UseRole::kAddress);
-    out_.def(reg, kGeneral);
-  };
-  if (loads || moves || compares) {
-    pointer(Reg::kRsi);
-    out_.read_memory(size);
-  }
-  if (!loads) {
-    pointer(Reg::kRdi);
-    if (moves || stores)
-      out_.write_memory(size);
-    else
-      out_.read_memory(size);
-  }
-  if (loads) {
-    out_.def(Reg::kRax, value);
-    if (repeated) out_.use(Reg::kRax, value);
-  }
-  out_.use(Reg::kFlags, kDf, UseRole::kCondition);
-  if (compares || scans) {
-    if (repeated) out_.use(Reg::kFlags, kArithmetic);
-    out_.def(Reg::kFlags, kArithmetic);
-  }
-  if (repeated) out_.def(Reg::kRcx, kGeneral);
-  out_.effects().copy = moves;
-}
-
 // rdx:rax or ax, of the size of the one operand.
 void Translation::multiply() {
   operand(0);
@@ -330,6 +280,14 @@ void Translation::multiply() {
   flags();
 }
 
+// mulx: both destinations, the operand and rdx.
+void Translation::multiply_apart() {
+  register_operand(0, false, true);
+  register_operand(1, false, true);
+  operand(2);
+  implicit();
+}
+
 void Translation::divide() {
   operand(0);
   std::uint8_t size = operands_[0].size;
@@ -343,61 +301,6 @@ void Translation::divide() {
 void Translation::compare_exchange() {
   Lanes lanes = operands_[0].size == 1 ? kByte0 : operands_[0].size == 2 ? kWord : kGeneral;
   out_.maybe_def(Reg::kRax, lanes);
-}
-
-void Translation::x87() {
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
-    const cs_x86_op& op = operands_[i];
-    bool write = semantics_.access == Access::kWrite;
-    if (op.type == X86_OP_MEM) memory_operand(op, !write, write);
-    if (auto reg = part(i); reg && is_general(reg->reg) && write) out_.def(reg->reg, reg->lanes);
-  }
-  flags();
-  out_.use(Reg::kX87, kWhole);
-  out_.def(Reg::kX87, kWhole);
-}
-
-void Translation::all_vectors(Lanes lanes, bool read, bool write) {
-  for (unsigned i = 0; i < 16; ++i) {
-    if (read) out_.use(vector_reg(i), lanes);
-    if (write) out_.def(vector_reg(i), lanes);
-  }
-}
-
-// fxsave, xsave and back: which parts, edx:eax tell; all are assumed.
-void Translation::state() {
-  bool restores = semantics_.access == Access::kRead;
-  bool extended = insn_.mnemonic[0] == 'x';
-  address(operands_[0], UseRole::kAddress);
-  Lanes lanes = extended ? kYmm : kXmm;
-  all_vectors(lanes, !restores || extended, restores);
-  for (Reg reg : {Reg::kX87, Reg::kMxcsr}) {
-    if (!restores || extended) out_.use(reg, kWhole);
-    if (restores) out_.def(reg, kWhole);
-  }
-  if (extended) {
-    out_.use(Reg::kRax, kGeneral, UseRole::kCondition);
-    out_.use(Reg::kRdx, kGeneral, UseRole::kCondition);
-  }
-  std::uint16_t size = extended ? 0 : 512;
-  if (restores)
-    out_.read_memory(size);
-  else
-    out_.write_memory(size);
-}
-
-// maskmovdqu stores at rdi; vmaskmov and vpmaskmov load or store at an operand.
-void Translation::masked_move() {
-  if (semantics_.access == Access::kRead) {
-    for (std::size_t i = 0; i < 2; ++i) {
-      std::size_t index = operands_.size() - 2 + i;
-      if (auto reg = part(index)) out_.use(reg->reg, reg->lanes);
-    }
-    out_.use(Reg::kRdi, kGeneral, UseRole::kAddress);
-    out_.write_memory(insn_.id == X86_INS_MASKMOVQ ? 8 : 16);
-    return;
-  }
-  plain();
 }
 
 }  // namespace svd

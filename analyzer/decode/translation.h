@@ -44,7 +44,9 @@ class Translation {
   bool is_copy() const;
   bool four_sources() const;
   bool onto_itself() const;  // a VEX form whose destination is its first source
-  bool wide() const;         // the destination is a ymm
+  bool wide() const;         // on ymm registers
+  const VectorRow* lane_row() const;
+  Lanes inserted(Lanes lanes) const;
 
   // specials.cc: what is not.
   bool special();  // false: the plain rules hold, perhaps with what was added
@@ -69,6 +71,11 @@ class Translation {
   void x87();
   void state();
   void masked_move();
+  void gather();
+  void translate();
+  void enter();
+  void multiply_apart();
+  std::uint16_t string_size() const;
   void all_vectors(Lanes lanes, bool read, bool write);
 
   bool is_reg(std::size_t index) const {

@@ -77,6 +77,13 @@ InstrEffects undecoded(std::span<const std::uint8_t> code) {
   return effects;
 }
 
+std::size_t opcode_of_vbroadcasti128(std::span<const std::uint8_t> code) {
+  std::size_t at = prefixes(code);
+  bool found = at + 4 < code.size() && code[at] == kVex3 && (code[at + 1] & 0x1f) == 2 &&
+               (code[at + 2] & 0x87) == 0x05 && code[at + 3] == 0x5a;
+  return found ? at + 3 : 0;
+}
+
 bool is_evex(std::span<const std::uint8_t> code) {
   std::size_t at = prefixes(code);
   return at < code.size() && code[at] == kEvex;

@@ -91,17 +91,44 @@ bool onto_itself(const HardwareResult& result, const Difference& difference) {
 // A vector instruction reads its memory operand whole and may use a part.
 bool loaded_whole(const HardwareResult& result, const Difference& difference) {
   return difference.claim == Claim::kExtraRead && is_memory(difference) &&
+         is_vector(result.instruction);
+}
+
+// Claims for a vector instruction that do not look at each element: selectors of which one bit
+// counts, constants that shift an element out, parts that this one of a family leaves alone.
+bool by_elements(const HardwareResult& result, const Difference& difference) {
+  return difference.claim == Claim::kExtraRead && difference.reg >= Reg::kVector &&
+         difference.reg < Reg::kMask &&
+         is_any(
+             result,
+             {ZYDIS_MNEMONIC_VPERMILPD,   ZYDIS_MNEMONIC_VTESTPD,        ZYDIS_MNEMONIC_VPMASKMOVQ,
+              ZYDIS_MNEMONIC_VMASKMOVPD,  ZYDIS_MNEMONIC_VPGATHERDQ,     ZYDIS_MNEMONIC_VPGATHERQQ,
+              ZYDIS_MNEMONIC_VPGATHERQD,  ZYDIS_MNEMONIC_VGATHERQPS,     ZYDIS_MNEMONIC_VGATHERDPD,
+              ZYDIS_MNEMONIC_VGATHERQPD,  ZYDIS_MNEMONIC_PSLLQ,          ZYDIS_MNEMONIC_PSRLQ,
+              ZYDIS_MNEMONIC_VPSLLQ,      ZYDIS_MNEMONIC_VPSRLQ,         ZYDIS_MNEMONIC_SHA1NEXTE,
+              ZYDIS_MNEMONIC_SHA256RNDS2, ZYDIS_MNEMONIC_SHA256MSG1,     ZYDIS_MNEMONIC_DPPS,
+              ZYDIS_MNEMONIC_VDPPS,       ZYDIS_MNEMONIC_DPPD,           ZYDIS_MNEMONIC_MPSADBW,
+              ZYDIS_MNEMONIC_VMPSADBW,    ZYDIS_MNEMONIC_AESKEYGENASSIST});
+}
+
+// A bit far from an address: of the operand one byte has it, and which one varies.
+bool one_bit(const HardwareResult& result, const Difference& difference) {
+  return is_extra(difference) && is_memory(difference) &&
          is_any(result,
-                {ZYDIS_MNEMONIC_PALIGNR,    ZYDIS_MNEMONIC_SHUFPS,      ZYDIS_MNEMONIC_SHUFPD,
-                 ZYDIS_MNEMONIC_PSHUFD,     ZYDIS_MNEMONIC_PSHUFLW,     ZYDIS_MNEMONIC_PSHUFHW,
-                 ZYDIS_MNEMONIC_PUNPCKLBW,  ZYDIS_MNEMONIC_PUNPCKLWD,   ZYDIS_MNEMONIC_PUNPCKLDQ,
-                 ZYDIS_MNEMONIC_PUNPCKLQDQ, ZYDIS_MNEMONIC_PUNPCKHBW,   ZYDIS_MNEMONIC_PUNPCKHWD,
-                 ZYDIS_MNEMONIC_PUNPCKHDQ,  ZYDIS_MNEMONIC_PUNPCKHQDQ,  ZYDIS_MNEMONIC_UNPCKLPS,
-                 ZYDIS_MNEMONIC_UNPCKLPD,   ZYDIS_MNEMONIC_UNPCKHPS,    ZYDIS_MNEMONIC_UNPCKHPD,
-                 ZYDIS_MNEMONIC_PBLENDW,    ZYDIS_MNEMONIC_PCLMULQDQ,   ZYDIS_MNEMONIC_VPCLMULQDQ,
-                 ZYDIS_MNEMONIC_VPALIGNR,   ZYDIS_MNEMONIC_VSHUFPS,     ZYDIS_MNEMONIC_VSHUFPD,
-                 ZYDIS_MNEMONIC_VPSHUFD,    ZYDIS_MNEMONIC_VPUNPCKLQDQ, ZYDIS_MNEMONIC_VPUNPCKHQDQ,
-                 ZYDIS_MNEMONIC_VPERM2F128, ZYDIS_MNEMONIC_VPERM2I128});
+                {ZYDIS_MNEMONIC_BT, ZYDIS_MNEMONIC_BTS, ZYDIS_MNEMONIC_BTR, ZYDIS_MNEMONIC_BTC}) &&
+         result.instruction.operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+}
+
+// Of the word of flags those that are tracked lie in two bytes, and only these are tried.
+bool flags_word(const HardwareResult& result, const Difference& difference) {
+  return is_extra(difference) && is_memory(difference) &&
+         is_any(result, {ZYDIS_MNEMONIC_POPF, ZYDIS_MNEMONIC_POPFQ});
+}
+
+// vcvtps2ph rounds by mxcsr or by its immediate.
+bool rounding_by_immediate(const HardwareResult& result, const Difference& difference) {
+  return difference.claim == Claim::kExtraRead && difference.reg == Reg::kMxcsr &&
+         is_any(result, {ZYDIS_MNEMONIC_VCVTPS2PH});
 }
 
 // A number cut to an integer that it fits in: the last bits of its fraction never count.
@@ -111,8 +138,12 @@ bool fraction(const HardwareResult& result, const Difference& difference) {
                          ZYDIS_MNEMONIC_VCVTTSD2SI, ZYDIS_MNEMONIC_VCVTSD2SI});
 }
 
-// Whether denormals are zeroes does not matter when a number is compared with itself.
+// What the value is does not matter when it is compared with itself, nor if denormals are zeroes.
 bool compared_with_itself(const HardwareResult& result, const Difference& difference) {
+  if (is_any(result, {ZYDIS_MNEMONIC_CMP}) && difference.claim == Claim::kExtraRead)
+    return result.instruction.operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           result.instruction.operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           result.instruction.operands[0].reg.value == result.instruction.operands[1].reg.value;
   const auto& operands = result.instruction.operands;
   return difference.claim == Claim::kExtraRead && difference.reg == Reg::kMxcsr &&
          is_any(result, {ZYDIS_MNEMONIC_UCOMISS, ZYDIS_MNEMONIC_UCOMISD, ZYDIS_MNEMONIC_COMISS,
@@ -145,8 +176,14 @@ constexpr Explanation kExplanations[] = {
      onto_itself},
     {"loaded whole", "the memory operand is loaded whole, and the result needs a part of it",
      loaded_whole},
+    {"by elements", "the decoder does not look at the single elements of this vector instruction",
+     by_elements},
+    {"one bit", "which byte of the operand has the bit that is meant, varies", one_bit},
+    {"flags word", "only the flags that are tracked are tried", flags_word},
+    {"rounding by immediate", "vcvtps2ph rounds by mxcsr or by its immediate",
+     rounding_by_immediate},
     {"fraction", "the last bits of a fraction that is cut off never count", fraction},
-    {"compared with itself", "a number equals itself, denormals or not", compared_with_itself},
+    {"compared with itself", "a value equals itself, whatever it is", compared_with_itself},
     {"exchanged with itself", "cmpxchg of the accumulator stores what is there already",
      exchanged_with_itself},
     {"whole line", "of a line that is flushed any byte may be named", whole_line},

@@ -118,6 +118,10 @@ HardwareResult HardwareOracle::check(const Code& code) {
   if (!result.left_out.empty()) return result;
   front_.decode(experiment.code, result.instruction);
   result.effects = decoder_.decode(experiment.code, Pc{machine_.code_address()});
+  if (!result.effects.known) {
+    result.left_out = "unknown to the decoder";
+    return result;
+  }
   Observation seen = observe(machine_, experiment, result.effects);
   result.left_out = seen.left_out;
   result.runs = seen.runs;

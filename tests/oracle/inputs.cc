@@ -79,7 +79,7 @@ std::uint64_t Inputs::value(int flavour, std::uint64_t common) {
     case kTiny:
       return common % 2 ? bits & 0x0303030303030303 : (bits & kBytesOfTwo) + kBytesOfOne;
     case kEdges:  // bytes 00 and ff, where carries run far
-      if (bits >> 62 == 0) return bits % 2 ? ~0ULL : 0;
+      if (bits >> 62 == 0) return bits % 4 == 0 ? 0 : ~0ULL;
       return ((bits & kBytesOfOne) * 0xff) ^ (bits >> 60 == 2 ? 0x80 : 0);
     case kZeroes:
       return bits % 4 == 0 ? 0 : 1ULL << place_;
@@ -155,8 +155,11 @@ void Inputs::adjust(CpuState& state, Memory& memory) {
   }
   // Operands that equal what their address is made of.
   if (random() % 16 == 0) {
-    std::size_t reg = random() % 16;
-    while (!experiment_.addresses[reg]) reg = (reg + 1) % 16;
+    std::array<std::size_t, 16> set{};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < 16; ++i)
+      if (experiment_.addresses[i]) set[count++] = i;
+    std::size_t reg = set[random() % count];
     for (std::size_t i = 0; i < memory.size(); i += 8)
       std::memcpy(memory.data() + i, &state.general[reg], 8);
   }

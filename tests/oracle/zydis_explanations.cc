@@ -73,6 +73,26 @@ bool x87_is_one(const Case& c) {
          (only_ours(c, Topic::kRead) || only_ours(c, Topic::kWritten));
 }
 
+// What a selection by an immediate leaves out.
+bool selected(const Case& c) {
+  if (!only_zydis(c, Topic::kRead) || c.disagreement.reg < Reg::kVector) return false;
+  std::size_t visible = c.zydis.instruction.operand_count_visible;
+  return visible > 0 && is_vector(c.zydis) &&
+         c.zydis.operands[visible - 1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
+// Zydis forgets that cmps and scas move their pointers.
+bool string_pointers(const Case& c) {
+  return category(c) == ZYDIS_CATEGORY_STRINGOP && only_ours(c, Topic::kWritten) &&
+         (c.disagreement.reg == Reg::kRsi || c.disagreement.reg == Reg::kRdi);
+}
+
+// The other flags become 0; Zydis says that of ptest, and not of these.
+bool cleared_flags(const Case& c) {
+  return only_ours(c, Topic::kFlagWritten) &&
+         is_any(c, {ZYDIS_MNEMONIC_VPTEST, ZYDIS_MNEMONIC_VTESTPS, ZYDIS_MNEMONIC_VTESTPD});
+}
+
 // leave takes rsp from rbp.
 bool leave(const Case& c) {
   return is_any(c, {ZYDIS_MNEMONIC_LEAVE}) && only_zydis(c, Topic::kRead) &&
@@ -123,10 +143,20 @@ struct Rule {
 };
 
 constexpr Rule kRules[] = {
-    {"old value", old_value},     {"rounding", rounding},       {"idiom", idiom},
-    {"lanes stay", lanes_stay},   {"x87 is one", x87_is_one},   {"leave", leave},
-    {"repeated", repeated},       {"no access", no_access},     {"all vectors", all_vectors},
-    {"system call", system_call}, {"transaction", transaction},
+    {"old value", old_value},
+    {"rounding", rounding},
+    {"idiom", idiom},
+    {"selected", selected},
+    {"string pointers", string_pointers},
+    {"cleared flags", cleared_flags},
+    {"lanes stay", lanes_stay},
+    {"x87 is one", x87_is_one},
+    {"leave", leave},
+    {"repeated", repeated},
+    {"no access", no_access},
+    {"all vectors", all_vectors},
+    {"system call", system_call},
+    {"transaction", transaction},
 };
 
 }  // namespace

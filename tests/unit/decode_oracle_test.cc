@@ -26,12 +26,12 @@ std::string path_of_libc() {
 }
 
 const Forms& libc_forms() {
-  static const Forms forms = [] {
+  static const Forms kForms = [] {
     Forms found;
     EXPECT_TRUE(collect_forms(path_of_libc(), found));
     return found;
   }();
-  return forms;
+  return kForms;
 }
 
 // What an instruction is seen to do, by one who does not know where to look.
