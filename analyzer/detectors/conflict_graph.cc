@@ -15,8 +15,7 @@
 // the next one of its thread. Strongly connected components by Tarjan's algorithm, without
 // recursion; of each component a shortest cycle by breadth-first search.
 //
-// Cost: linear in accesses and arcs; 24 bytes an arc. An arc is not made when the graph says the
-// same already (the same two units, one right after the other).
+// Cost: linear in accesses and arcs; 24 bytes an arc.
 
 #include "detectors/conflict_graph.h"
 
@@ -111,27 +110,42 @@ class Tarjan {
   std::uint32_t next_ = 0;
 };
 
-// The arcs of a shortest way from `from` to `to`, which exists, within their component.
-std::vector<ConflictGraph::Arc> shortest(const std::vector<ConflictGraph::Arc>& all,
-                                         const Successors& successors,
-                                         const std::vector<std::uint32_t>& component,
-                                         std::uint32_t from, std::uint32_t to) {
-  std::vector<std::uint32_t> queue{from};
-  std::vector<std::uint32_t> by(component.size(), kNone);  // the arc that reached a unit
-  for (std::size_t i = 0; i < queue.size() && by[to] == kNone; ++i) {
-    std::uint32_t unit = queue[i];
-    for (std::uint32_t a = successors.begin[unit]; a < successors.begin[unit + 1]; ++a) {
-      std::uint32_t next = all[successors.arcs[a]].to.value;
-      if (component[next] != component[from] || by[next] != kNone || next == from) continue;
-      by[next] = successors.arcs[a];
-      queue.push_back(next);
+// Shortest ways between units of one component. What a search has touched is cleared after it, so
+// that many small components cost no more than one large one.
+class Ways {
+ public:
+  Ways(const std::vector<ConflictGraph::Arc>& all, const Successors& successors,
+       const std::vector<std::uint32_t>& component)
+      : all_(all), successors_(successors), component_(component), by_(component.size(), kNone) {}
+
+  // There is a way.
+  std::vector<ConflictGraph::Arc> shortest(std::uint32_t from, std::uint32_t to) {
+    queue_.assign(1, from);
+    for (std::size_t i = 0; by_[to] == kNone; ++i) visit(queue_[i], from);
+    std::vector<ConflictGraph::Arc> way;
+    for (std::uint32_t at = to; at != from; at = way.back().from.value)
+      way.push_back(all_[by_[at]]);
+    std::reverse(way.begin(), way.end());
+    for (std::uint32_t unit : queue_) by_[unit] = kNone;
+    return way;
+  }
+
+ private:
+  void visit(std::uint32_t unit, std::uint32_t from) {
+    for (std::uint32_t a = successors_.begin[unit]; a < successors_.begin[unit + 1]; ++a) {
+      std::uint32_t next = all_[successors_.arcs[a]].to.value;
+      if (component_[next] != component_[from] || by_[next] != kNone || next == from) continue;
+      by_[next] = successors_.arcs[a];
+      queue_.push_back(next);
     }
   }
-  std::vector<ConflictGraph::Arc> way;
-  for (std::uint32_t at = to; at != from; at = way.back().from.value) way.push_back(all[by[at]]);
-  std::reverse(way.begin(), way.end());
-  return way;
-}
+
+  const std::vector<ConflictGraph::Arc>& all_;
+  const Successors& successors_;
+  const std::vector<std::uint32_t>& component_;
+  std::vector<std::uint32_t> by_;  // the arc that reached a unit
+  std::vector<std::uint32_t> queue_;
+};
 
 }  // namespace
 
@@ -202,11 +216,12 @@ std::vector<std::vector<ConflictGraph::Arc>> ConflictGraph::cycles() const {
   Successors successors(arcs_, units_);
   std::vector<std::uint32_t> component = Tarjan(arcs_, successors, units_).run();
   std::vector<bool> told(units_);
+  Ways ways(arcs_, successors, component);
   for (const Arc& arc : arcs_) {
     std::uint32_t in = component[arc.from.value];
     if (!goes_back(arc) || component[arc.to.value] != in || told[in]) continue;
     told[in] = true;
-    found.push_back(shortest(arcs_, successors, component, arc.to.value, arc.from.value));
+    found.push_back(ways.shortest(arc.to.value, arc.from.value));
     found.back().push_back(arc);
   }
   return found;
