@@ -41,7 +41,7 @@ constexpr const char* kSummary =
 
 void describe_use(Command& command) {
   command.example("svd-analyze server.fb", "what went wrong: the same as svd-analyze analyze");
-  command.example("svd-analyze dump --tail=30 server.fb", "what happened last");
+  command.example("svd-analyze slice server.fb", "why did it crash?");
   command.example("svd-analyze dump --address=outcnt server.fb", "who touched this variable");
   command.example("svd-analyze verify server.fb", "is the file sound?");
   command.usage("[VERB] [options] TRACE");

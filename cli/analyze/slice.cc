@@ -38,11 +38,15 @@ int run_slice(const Arguments& arguments) {
   std::string format = "text";
   SliceOptions options;
   add_trace(command, input);
-  command.app().add_option("CRITERION", criterion, "what to start from; see above");
+  command.app().add_option("CRITERION", criterion, "what to start from; see below");
+  auto set_format = [&format](const std::string& name) {
+    if (name != "text" && name != "json")
+      throw CLI::ValidationError("--format", "takes text or json, not '" + name + "'");
+    format = name;
+  };
   command.app()
-      .add_option("--format", format, "text or json")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json"}));
+      .add_option_function<std::string>("--format", set_format, "text or json")
+      ->type_name("FORMAT");
   command.app().add_flag_callback(
       "--thin", [&options] { options.addresses = false; }, "leave out what only formed addresses");
   command.app().add_flag_callback(
