@@ -36,7 +36,7 @@ demo:
 	@echo
 	$(BIN)/svd-record -o build/demo.fb --chaos=1 --runs=50 --until-failure -- build/release/examples/cache_server build/release/examples/cache_client 10
 	$(BIN)/svd-analyze info build/demo.fb
-	$(BIN)/svd-analyze slice build/demo.fb
+	$(BIN)/svd-analyze build/demo.fb
 
 test:
 	@packaging/install-missing build run check
