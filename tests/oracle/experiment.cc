@@ -138,6 +138,9 @@ class Preparation {
       case ZYDIS_MNEMONIC_VLDMXCSR:
         out_.loads_mxcsr = true;
         break;
+      case ZYDIS_MNEMONIC_XLAT:
+        out_.roams = true;
+        break;
       case ZYDIS_MNEMONIC_LEAVE:
         out_.addresses[5] = machine_.middle(Window::kStack);
         break;
@@ -185,6 +188,7 @@ class Preparation {
     if (base == 7U && string) window = Window::kDestination;
     std::uint64_t middle = machine_.middle(window);
     if (memory.index != ZYDIS_REGISTER_NONE && !index) {
+      out_.roams = true;
       out_.vector_index = static_cast<unsigned>(ZydisRegisterGetId(memory.index));
       auto mnemonic = std::string_view(decoded_.mnemonic());
       out_.vector_index_bytes = mnemonic.find("gatherq") != std::string_view::npos ? 8 : 4;

@@ -28,6 +28,7 @@ struct Experiment {
   // immediates select lanes.
   std::size_t immediate_offset = 0, immediate_bytes = 0;
   std::uint64_t immediate = 0;
+  bool roams = false;  // what is read as a value chooses the place of an operand
   bool steps = false;  // moves an address register by the operand's size
   bool divides = false, repeats = false, pops_flags = false, loads_mxcsr = false;
 };

@@ -77,6 +77,7 @@ class Observer {
 
   Observation run() {
     machine_.set_code(experiment_.code);
+    out_.roams = experiment_.roams;
     int tried = 0, signal = 0;
     for (int base = 0; base < kMostBases && (base < kBases || !all_seen()); ++base) {
       // What an immediate hides, another one of the same form shows.

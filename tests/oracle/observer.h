@@ -20,6 +20,7 @@ struct Observation {
   std::string left_out{};
   std::array<Lanes, kRegCount> reads{}, writes{};
   Bytes memory_reads{}, memory_writes{};
+  bool roams = false;  // the bytes read are of many places: their sizes say nothing
   std::uint64_t runs = 0;
 };
 

@@ -31,7 +31,8 @@ bool old_value(const Case& c) {
     case ZYDIS_CATEGORY_SHIFT:
     case ZYDIS_CATEGORY_ROTATE:
     case ZYDIS_CATEGORY_STRINGOP:
-      return only_ours(c, Topic::kFlagRead);
+      return only_ours(c, Topic::kFlagRead) ||
+             (only_ours(c, Topic::kRead) && c.disagreement.reg == Reg::kRax);
     default:
       break;
   }
@@ -65,7 +66,8 @@ bool idiom(const Case& c) {
 bool lanes_stay(const Case& c) {
   if (!only_zydis(c, Topic::kRead)) return false;
   auto def = std::ranges::find(c.effects.defs, c.disagreement.reg, &RegDef::reg);
-  return def != c.effects.defs.end() && def->reg >= Reg::kVector && (def->lanes & kXmm) != kXmm;
+  Lanes whole = c.zydis.instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX ? kYmm : kXmm;
+  return def != c.effects.defs.end() && def->reg >= Reg::kVector && (def->lanes & whole) != whole;
 }
 
 bool x87_is_one(const Case& c) {
@@ -91,6 +93,22 @@ bool string_pointers(const Case& c) {
 bool cleared_flags(const Case& c) {
   return only_ours(c, Topic::kFlagWritten) &&
          is_any(c, {ZYDIS_MNEMONIC_VPTEST, ZYDIS_MNEMONIC_VTESTPS, ZYDIS_MNEMONIC_VTESTPD});
+}
+
+// A gather is one operand for Zydis, and as many as there are elements for the decoder. What a
+// store by a mask leaves out stays, so that the decoder has it read, too.
+bool masked(const Case& c) {
+  return c.disagreement.topic == Topic::kMemory &&
+         (category(c) == ZYDIS_CATEGORY_AVX2GATHER ||
+          is_any(c, {ZYDIS_MNEMONIC_MASKMOVDQU, ZYDIS_MNEMONIC_VMASKMOVDQU,
+                     ZYDIS_MNEMONIC_VMASKMOVPS, ZYDIS_MNEMONIC_VMASKMOVPD,
+                     ZYDIS_MNEMONIC_VPMASKMOVD, ZYDIS_MNEMONIC_VPMASKMOVQ}));
+}
+
+// xlat adds al to its address; Zydis has it as written only.
+bool translation(const Case& c) {
+  return is_any(c, {ZYDIS_MNEMONIC_XLAT}) && only_ours(c, Topic::kRead) &&
+         c.disagreement.reg == Reg::kRax;
 }
 
 // leave takes rsp from rbp.
@@ -146,6 +164,8 @@ constexpr Rule kRules[] = {
     {"old value", old_value},
     {"rounding", rounding},
     {"idiom", idiom},
+    {"masked", masked},
+    {"translation", translation},
     {"selected", selected},
     {"string pointers", string_pointers},
     {"cleared flags", cleared_flags},
