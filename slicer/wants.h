@@ -81,7 +81,7 @@ class Wants {
   // `want` in front of what is wanted already, unless the same instruction and thread wants it from
   // nearer for the same (what a value's want costs depends on who writes).
   WantId chain(WantId present, Want want) {
-    constexpr int kLooked = 8;  // so that what is read in turns by few is wanted once by each
+    constexpr int kLooked = 3;  // so that what is read in turns by few is wanted once by each
     const Vertex mine = vertices_[want.vertex];
     WantId each = present;
     for (int i = 0; i < kLooked && each != 0; ++i, each = wants_[each].next) {
