@@ -4,13 +4,11 @@
 // Hill, PLDI 2005, sections 3.3 and 4.2): a unit of one thread read a location, another thread
 // wrote it, and after that the unit did something that follows from what it had read.
 //
-//     thread 1                    thread 2
-//     n = count       first
-//                                 count = 5    remote
-//     buf[n] = c      second      follows from n, through the address
+//     thread 1: n = count         first
+//     thread 2: count = 5         remote
+//     thread 1: buf[n] = c        second: follows from n, through the address
 //
 // What a unit is, cu/ says; what is asked of it here:
-//
 //   it ends     where a thread reads what the unit wrote (the paper's cut), and all of a thread's
 //               units end where it waits for others: barrier, join, condition, read, poll, accept.
 //               They do not end at an unlock: atomicity that is broken between two critical
@@ -25,14 +23,11 @@
 //               are atomic; or the units can be put one after the other (no pair) and no lock was
 //               held from first to second, or only a pair of units with a release between and no
 //               lost update. Never what the program died of
-//
 // Score: 8 the units conflict both ways, 4 no lock region ended between first and second, 2 the
 // second writes what the first read, 1 no common lock at first and remote; then the fewest
 // instructions between first and second (UNITS: the real bugs come first by this order).
 //
-// Cost: one walk before, for what is shared; a few operations for each instruction, a shadow of
-// shared memory and one of private memory that follows from it.
-//
+// Cost: one walk before; a few operations for each instruction; two shadows of memory.
 // Known unsoundness: values that follow from no common read are not linked, so objects that must
 // change together are not seen; what the same instruction reads again replaces its earlier read.
 
@@ -47,8 +42,7 @@ namespace svd {
 namespace {
 
 constexpr std::size_t kMostReads = 16;  // that a cell remembers of all threads
-// read, poll, select, readv, accept, recvfrom, recvmsg, epoll_wait, pselect, ppoll, epoll_pwait,
-// accept4: the thread waits for somebody.
+// read, poll, select, readv, accept, recvfrom, recvmsg, epoll_wait, pselect, ppoll, epoll_…, accept4
 constexpr std::array<std::uint32_t, 12> kWaits{0, 7, 19, 23, 43, 45, 47, 232, 270, 271, 281, 288};
 
 bool waits(const Event& event) {
@@ -99,7 +93,6 @@ void TwoPhaseDetector::prepare(const Preparation& run) {
   shared_ = SharedBytes(sharing.take());
   const Ending& ending = run.trace.ending();
   if (ending.kind == EndKind::kSignal && ending.thread) fault_ = ending.seq;
-  // From here on every access can be told shared or private.
   flow_.emplace(ControlFlow::of(run.trace, run.diagnostics));
   code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, *flow_, run.diagnostics));
   ControlTracker tracker(*code_, *flow_);
