@@ -42,7 +42,7 @@ namespace svd {
 namespace {
 
 constexpr std::size_t kMostReads = 16;  // that a cell remembers of all threads
-// read, poll, select, readv, accept, recvfrom, recvmsg, epoll_wait, pselect, ppoll, epoll_…, accept4
+// read, poll, select, readv, accept, recvfrom, recvmsg, epoll_wait, pselect, ppoll, accept4, …
 constexpr std::array<std::uint32_t, 12> kWaits{0, 7, 19, 23, 43, 45, 47, 232, 270, 271, 281, 288};
 
 bool waits(const Event& event) {
