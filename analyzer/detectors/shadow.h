@@ -63,7 +63,7 @@ class Shadow {
 
   // Where the cells of a word are: their first number times 4, plus how they divide the word.
   using Word = std::uint32_t;
-  enum Division : std::uint32_t { kNone, kWhole, kHalves, kBytes };
+  enum Division : std::uint32_t { kNone, kUndivided, kHalves, kBytes };
   static constexpr std::array<std::uint32_t, 4> kCells{0, 1, 2, 8};
   using Page = std::array<Word, kPageBytes / kWord>;
 
@@ -131,7 +131,7 @@ class Shadow {
 
   template <class F>
   void touch_word(Word& word, std::uint64_t at, std::uint64_t first, std::uint64_t bytes, F&& f) {
-    Division wanted = bytes == kWord ? kWhole : first % 4 == 0 && bytes == 4 ? kHalves : kBytes;
+    Division wanted = bytes == kWord ? kUndivided : first % 4 == 0 && bytes == 4 ? kHalves : kBytes;
     if (division(word) < wanted) divide(word, wanted);
     std::uint64_t width = kWord / kCells[division(word)];
     Cell* cell = cells(word) + first / width;
