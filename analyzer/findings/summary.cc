@@ -103,7 +103,7 @@ std::string summarize(const Finding& finding) {
 std::string fingerprint(const Finding& finding) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   auto mix = [&hash](std::string_view text) {
-    for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
+    for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     hash = (hash ^ 0xff) * 0x100000001b3;
   };
   mix(finding.detectors.front());
