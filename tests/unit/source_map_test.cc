@@ -261,7 +261,7 @@ TEST_P(SourceMapOfForm, FindsLines) {
 TEST_P(SourceMapOfForm, ShowsTheSource) {
   const Place& place = run_.at_line("append");
   EXPECT_EQ(run_->source_line(place.frames[0].file, place.frames[0].line),
-            "total += n;         // here: append");
+            "total = total + n;  // here: append");
   EXPECT_EQ(run_->source_line(kCxx, 0), "");
   EXPECT_EQ(run_->source_line(kCxx, 100000), "");
   EXPECT_EQ(run_->source_line("/nonexistent/file.cc", 1), "");

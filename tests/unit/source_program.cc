@@ -55,8 +55,8 @@ inline int twice(int x) {
 struct Log {
   static int count;
   NOINLINE void append(int n) {
-    static int total;
-    total += n;         // here: append
+    static volatile int total;
+    total = total + n;  // here: append
     count += twice(n);  // here: call of twice
   }
   NOINLINE void append(const char* text) { count += text[0]; }
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   log.append(argv[0]);
   // here: no code
   app::matrix[argc][argc] = app::table[argc].range.high;
-  app::fixed[argc] = app::of_thread++;
+  app::fixed[static_cast<std::size_t>(argc)] = app::of_thread++;
   app::stats.hits += argc;  // here: atomic
   app::stats.whole = log.scale(argc) + static_cast<int>(log.scale(2.5));
   return local.go(argc) + lambda(argc);
