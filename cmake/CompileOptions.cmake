@@ -16,7 +16,7 @@ set_property(CACHE SVD_SANITIZE PROPERTY STRINGS off address thread fuzzer)
 # rewritten the code (its bug 105562); the release build keeps the warning.
 set(svd_sanitize_address -fsanitize=address,undefined -fno-sanitize-recover=all
   -Wno-maybe-uninitialized)
-set(svd_sanitize_thread -fsanitize=thread)
+set(svd_sanitize_thread -fsanitize=thread -Wno-maybe-uninitialized)
 set(svd_sanitize_fuzzer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all)
 
 if(DEFINED svd_sanitize_${SVD_SANITIZE})
