@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -147,7 +148,9 @@ TEST_P(ExampleTest, ProgramFailsAsDescribedOrNotAtAll) {
 
 // The report of a trace as JSON, which must be as docs/report.schema.json says.
 json report_of(const std::string& trace) {
-  CommandResult result = run_command({SVD_BIN_DIR "/svd-analyze", "--format=json", trace});
+  CommandOptions patient;  // under a sanitizer on a busy machine the longest takes a minute
+  patient.patience = std::chrono::seconds(240);
+  CommandResult result = run_command({SVD_BIN_DIR "/svd-analyze", "--format=json", trace}, patient);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   std::ifstream file(SVD_SOURCE_DIR "/docs/report.schema.json");
   json report = json::parse(result.out);
@@ -191,10 +194,7 @@ TEST_P(ExampleTest, CauseIsEarlyInTheStory) {
   EXPECT_EQ(report.at("findings").empty(), missed.count(GetParam().name()) != 0)
       << report.at("findings").dump(1);
 
-  CommandResult sliced =
-      run_command({SVD_BIN_DIR "/svd-analyze", "slice", "--format=json", recording.path()});
-  ASSERT_EQ(sliced.exit_code, 0) << sliced.err;
-  json story = json::parse(sliced.out).at("slice").at("statements");
+  json story = report.at("slice").at("statements");
   std::string source = fs::path(entry.at("source").get<std::string>()).filename();
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < story.size(); ++i)
@@ -203,10 +203,10 @@ TEST_P(ExampleTest, CauseIsEarlyInTheStory) {
           fs::path(story[i].at("file").get<std::string>()).filename() == source)
         places.push_back(i + 1);
   bool through_a_file = GetParam().name() == "mysql_delete_insert";
-  ASSERT_GE(places.size(), through_a_file ? 0U : 2U) << sliced.out;
+  ASSERT_GE(places.size(), through_a_file ? 0U : 2U) << story.dump(1);
   if (through_a_file) return;
-  EXPECT_LE(places[0], 5U) << sliced.out;
-  EXPECT_LE(places[1], 10U) << sliced.out;
+  EXPECT_LE(places[0], 5U) << story.dump(1);
+  EXPECT_LE(places[1], 10U) << story.dump(1);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ExampleTest, testing::ValuesIn(examples()),
