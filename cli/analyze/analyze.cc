@@ -76,12 +76,7 @@ void add_options(Command& command, Options& options) {
   app.add_flag("--list-detectors", options.list_detectors, "what detectors there are");
   app.add_option("--suppressions", options.suppressions, "more rules for what to leave out")
       ->type_name("FILE");
-  auto format = [&options](const std::string& name) {
-    if (name != "text" && name != "json")
-      throw CLI::ValidationError("--format", "takes text or json, not '" + name + "'");
-    options.format = name;
-  };
-  app.add_option_function<std::string>("--format", format, "text or json")->type_name("FORMAT");
+  add_format(command, options.format);
   app.add_option("--error-exitcode", options.error_exitcode, "exit with N when there are findings")
       ->type_name("N");
   app.add_flag("--stats", options.stats, "what each pass took, on stderr");
@@ -214,8 +209,12 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   // If the run failed, what lies on the way to the failure is told from the rest.
   if (failed(trace)) {
     slice.emplace(trace, report.diagnostics);
-    if (slice->explanation)
+    if (slice->explanation) {
       for (Finding& finding : report.findings) mark(*slice, finding);
+    } else {
+      report.diagnostics.add("no-slice", Severity::kError, 1,
+                             slice->explanation.error().describe());
+    }
     stats.pass("slice");
   }
   // What the user does not want to hear of goes; the best of the rest comes first.

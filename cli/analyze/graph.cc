@@ -122,7 +122,7 @@ int run_graph(const Arguments& arguments) {
   if (!trace) return kUnreadable;
   auto output = Output::open(path, input);
   if (!output) return output_failed(command, output.error());
-  Diagnostics diagnostics;
+  Diagnostics diagnostics = trace->diagnostics();
   ProgramModel model(*trace, diagnostics);
   {
     Progress progress("walking", "instr", trace->steps(), command.quiet());

@@ -19,14 +19,7 @@ int run_info(const Arguments& arguments) {
   std::string path;
   std::string format = "text";
   add_trace(command, input);
-  auto set_format = [&format](const std::string& name) {
-    if (name != "text" && name != "json")
-      throw CLI::ValidationError("--format", "takes text or json, not '" + name + "'");
-    format = name;
-  };
-  command.app()
-      .add_option_function<std::string>("--format", set_format, "text or json")
-      ->type_name("FORMAT");
+  add_format(command, format);
   command.app().add_flag_callback(
       "--json", [&format] { format = "json"; }, "the same as --format=json");
   add_output(command, path, "write to FILE instead of standard output");

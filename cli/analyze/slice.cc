@@ -39,14 +39,7 @@ int run_slice(const Arguments& arguments) {
   SliceOptions options;
   add_trace(command, input);
   command.app().add_option("CRITERION", criterion, "what to start from; see below");
-  auto set_format = [&format](const std::string& name) {
-    if (name != "text" && name != "json")
-      throw CLI::ValidationError("--format", "takes text or json, not '" + name + "'");
-    format = name;
-  };
-  command.app()
-      .add_option_function<std::string>("--format", set_format, "text or json")
-      ->type_name("FORMAT");
+  add_format(command, format);
   command.app().add_flag_callback(
       "--thin", [&options] { options.addresses = false; }, "leave out what only formed addresses");
   command.app().add_flag_callback(
@@ -62,7 +55,7 @@ int run_slice(const Arguments& arguments) {
   auto output = Output::open(path, input);
   if (!output) return output_failed(command, output.error());
 
-  Diagnostics diagnostics;
+  Diagnostics diagnostics = trace->diagnostics();
   std::optional<Progress> progress(std::in_place, "indexing", "instr", trace->steps(),
                                    command.quiet());
   Explainer explainer(*trace, diagnostics, progress->function());

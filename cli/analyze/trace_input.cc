@@ -23,6 +23,17 @@ CLI::Option* add_output(Command& command, std::string& path, const std::string& 
   return command.app().add_option("-o", path, what)->type_name("FILE");
 }
 
+void add_format(Command& command, std::string& format) {
+  auto set = [&format](const std::string& name) {
+    if (name != "text" && name != "json")
+      throw CLI::ValidationError("--format", "takes text or json, not '" + name + "'");
+    format = name;
+  };
+  command.app()
+      .add_option_function<std::string>("--format", set, "text or json")
+      ->type_name("FORMAT");
+}
+
 void add_foreign_format(Command& command) {
   auto check = [](const std::string& format) {
     if (format != "std")

@@ -19,6 +19,8 @@ namespace svd::cli {
 void add_trace(Command& command, std::string& path);
 // Adds -o.
 CLI::Option* add_output(Command& command, std::string& path, const std::string& what);
+// Adds --format for what is printed: text or json.
+void add_format(Command& command, std::string& format);
 // Adds --format for logs of other tools.
 void add_foreign_format(Command& command);
 // The lines of the help that verbs which read a trace have in common.

@@ -15,9 +15,9 @@ std::string short_file(const std::string& file) {
 std::string where(const StoryPlace& place) {
   if (!place.label.empty()) return place.label;
   if (place.line != 0)
-    return fmt::format("{}:{} in {}", short_file(place.file), place.line, place.function);
+    return fmt::format("{}:{} {}", short_file(place.file), place.line, place.function);
   std::string function = place.function.empty() ? "?" : place.function;
-  return fmt::format("{:#x} in {} ({})", place.pc.value, function, short_file(place.module));
+  return fmt::format("{:#x} {} ({})", place.pc.value, function, short_file(place.module));
 }
 
 std::string value_text(std::uint64_t value, std::uint64_t size) {

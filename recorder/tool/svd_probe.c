@@ -2,7 +2,9 @@
  *
  * Probes, for calls that the preload library cannot stand in front of: those into functions that
  * the executable itself defines, which is all of them when it is statically linked, and those into
- * an allocator of its own.
+ * an allocator of its own. And for C++'s operators new and delete, in any file: they are found
+ * where the preload library could not find the next definition (a library that was loaded
+ * privately), and what they do is told by the allocator that they call, so only their entry is.
  *
  * A block that starts at the entry of such a function gets stores to the mailbox (svd/wire/ring.h)
  * of its arguments, and so does a block that starts where a direct call of such a function returns
@@ -77,6 +79,14 @@ static const Probe others[] = {
     {"pthread_cancel", SVD_CALL_THREAD_CANCEL},
 };
 
+/* As they begin when demangled: with their parameters, so that members of classes are not meant. */
+static const Probe operators[] = {
+    {"operator new(", SVD_CALL_NEW},
+    {"operator new[](", SVD_CALL_NEW_ARRAY},
+    {"operator delete(", SVD_CALL_DELETE},
+    {"operator delete[](", SVD_CALL_DELETE_ARRAY},
+};
+
 /* Return address -> call. Blocks are made after the ones that call them, so it is known in time. */
 static WordFM* return_sites;
 
@@ -107,13 +117,22 @@ static Bool is_static(void) {
   return answer == STATIC;
 }
 
+static UInt find_operator(const HChar* name) {
+  for (UInt i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+    if (VG_(strncmp)(name, operators[i].name, VG_(strlen)(operators[i].name)) == 0)
+      return operators[i].call;
+  }
+  return SVD_CALL_NONE;
+}
+
 static UInt probed_function(Addr pc) {
   Bool static_executable = is_static();
   DiEpoch now = VG_(current_DiEpoch)();
   DebugInfo* object = VG_(find_DebugInfo)(now, pc);
-  if (!object || !VG_STREQ(VG_(DebugInfo_get_soname)(object), "NONE")) return SVD_CALL_NONE;
   const HChar* name;
-  if (!VG_(get_fnname_if_entry)(now, pc, &name)) return SVD_CALL_NONE;
+  if (!object || !VG_(get_fnname_if_entry)(now, pc, &name)) return SVD_CALL_NONE;
+  UInt cxx = find_operator(name);
+  if (cxx || !VG_STREQ(VG_(DebugInfo_get_soname)(object), "NONE")) return cxx;
   while (*name == '_') name++;
   UInt call = find_name(allocator, sizeof(allocator) / sizeof(allocator[0]), name);
   if (!call && static_executable) {
@@ -152,7 +171,7 @@ static void tell_return(IRSB* out, UInt call) {
 static void note_call(const IRSB* in, Addr return_address) {
   if (in->jumpkind != Ijk_Call || in->next->tag != Iex_Const) return;
   UInt call = probed_function(in->next->Iex.Const.con->Ico.U64);
-  if (call) VG_(addToFM)(return_sites, return_address, call);
+  if (call && call < SVD_CALL_NEW) VG_(addToFM)(return_sites, return_address, call);
 }
 
 IRSB* svd_probe(IRSB* in) {

@@ -40,6 +40,9 @@ enum {
   SPINNING = 100000, /* accesses in one go after which pct takes a thread for a spinner */
   FILE_ACCESS = 500, /* what reading or writing a file counts */
   DULL = 32,         /* of so many dull places to leave a thread, one is taken */
+  PREPAID = 50000,   /* hand-overs that every run can have: a tenth of a second, about */
+  PRICE = 256,       /* accesses that pay for each further one: they take about as long */
+  LULL = 100000,     /* accesses that a thread goes on for when all is spent, at most */
   MAX_RECORD = 4 + SVD_MAX_SLOTS * 17, /* bytes of an execution: addresses, values, flags */
 };
 
@@ -60,8 +63,9 @@ static Long given;     /* what its count was set to */
 static Long to_change; /* pct: accesses until the next change point */
 static Long changes;   /* pct: how many there have been */
 static Long in_one_go; /* accesses of the owner since it got the lock from another thread */
-static Bool due;       /* the running thread can be left anywhere */
-static Bool spins;     /* the running thread, by its own account */
+static ULong hand_overs;
+static Bool due;   /* the running thread can be left anywhere */
+static Bool spins; /* the running thread, by its own account */
 
 /* From 1 to about the quantum, short and long alike: all octaves have the same chance. */
 static Long draw(void) {
@@ -86,9 +90,16 @@ static void settle(ThreadId tid) {
   to_change -= used;
 }
 
+/* Until the next hand-over. A hand-over costs two system calls and a change of context, so those of
+ * a long run are rationed: storms of them, and lulls that pay for the next one. */
+static Long stretch(void) {
+  Bool spent = hand_overs > PREPAID + svd_clock / PRICE;
+  return spent ? 1 + (Long)svd_random_below(LULL) : draw();
+}
+
 static void set_left(void) {
-  if (to_change <= 0) to_change = draw();
-  left = svd_sched_mode == SVD_RANDOM ? draw() : to_change < TICK ? to_change : TICK;
+  if (to_change <= 0) to_change = stretch();
+  left = svd_sched_mode == SVD_RANDOM ? stretch() : to_change < TICK ? to_change : TICK;
 }
 
 static void begin_turn(void) {
@@ -162,6 +173,7 @@ static void hand_over(ThreadId tid, UInt slot) {
   UInt saved[COUNTERS];
   UChar record[MAX_RECORD];
   ULong* scheduler = jump_buffer(tid);
+  hand_overs++;
   UInt size = svd_log_pause(tid, slot, record, MAX_RECORD);
   for (UInt i = 0; i < COUNTERS; i++) {
     saved[i] = *counters[i];

@@ -5,11 +5,14 @@
 // counts what it executes.
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "e2e/record.h"
@@ -70,6 +73,43 @@ INSTANTIATE_TEST_SUITE_P(
                     Subject{"text-static"}, Subject{"thread_life", 5}, Subject{"wide_stores"},
                     Subject{"wide_stores-static"}, Subject{"work_queue 15", 16}),
     [](const auto& test) { return test_name(test.param.command); });
+
+// ---- new and delete ----
+
+class Operators : public testing::TestWithParam<std::string> {};
+
+// What new made delete takes back, and so for arrays and for malloc; each of them occurs.
+TEST_P(Operators, AreToldFromTheAllocator) {
+  Recording recording(program(GetParam()));
+  using Pair = std::pair<AllocFn, AllocFn>;
+  std::map<Addr, AllocFn> live;
+  std::set<Pair> pairs;
+  Diagnostics diagnostics;
+  recording.trace().scan(TraceReader::Order::kForward, Columns{false, false, true}, diagnostics,
+                         [&](const Chunk& chunk) {
+                           for (const Event& event : chunk.events) {
+                             if (const auto* born = std::get_if<Allocation>(&event.body)) {
+                               live[born->address] = born->function;
+                             } else if (const auto* gone = std::get_if<Release>(&event.body)) {
+                               if (auto known = live.find(gone->address); known != live.end())
+                                 pairs.emplace(known->second, gone->function);
+                             }
+                           }
+                           return true;
+                         });
+  EXPECT_THAT(pairs, testing::IsSupersetOf({Pair{AllocFn::kNew, AllocFn::kDelete},
+                                            Pair{AllocFn::kNewArray, AllocFn::kDeleteArray},
+                                            Pair{AllocFn::kMalloc, AllocFn::kFree}}));
+  for (auto [made, taken] : pairs) {
+    EXPECT_EQ(made == AllocFn::kNew, taken == AllocFn::kDelete)
+        << to_string(made) << to_string(taken);
+    EXPECT_EQ(made == AllocFn::kNewArray, taken == AllocFn::kDeleteArray)
+        << to_string(made) << to_string(taken);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Operators, testing::Values("containers", "containers-static"),
+                         [](const auto& test) { return test_name(test.param); });
 
 // ---- Counts beside lackey's ----
 

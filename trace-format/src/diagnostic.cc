@@ -18,6 +18,10 @@ void Diagnostics::add(std::string_view name, Severity severity, std::uint64_t co
   }
 }
 
+bool Diagnostics::first(std::string_view name, std::uint64_t item) {
+  return told_.emplace(name, item).second;
+}
+
 bool Diagnostics::any_loss() const {
   return std::any_of(list_.begin(), list_.end(),
                      [](const Diagnostic& d) { return d.severity >= Severity::kLoss; });

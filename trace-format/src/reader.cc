@@ -16,6 +16,7 @@ struct TraceReader::Impl {
 };
 
 void add_lost_chunk(Diagnostics& diagnostics, const ChunkInfo& chunk, const Error& error) {
+  if (!diagnostics.first("damaged-chunk", chunk.ordinal)) return;
   diagnostics.add("damaged-chunk", Severity::kLoss, 1, error.describe());
   diagnostics.add("lost-instructions", Severity::kLoss, chunk.steps,
                   "instructions in damaged chunks are missing");

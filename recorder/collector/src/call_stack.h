@@ -29,6 +29,12 @@ class CallStack {
   void returned(std::uint64_t place) { drop(place); }
 
   const std::vector<Entry>& entries() const { return entries_; }
+  // The return address that stands at `place`; 0: none, whoever would use it has returned.
+  std::uint64_t at(std::uint64_t place) const {
+    auto entry = entries_.rbegin();
+    while (entry != entries_.rend() && entry->place < place) ++entry;
+    return entry != entries_.rend() && entry->place == place ? entry->return_address : 0;
+  }
   // Where the function that runs will return to; 0: not known.
   std::uint64_t caller() const { return entries_.empty() ? 0 : entries_.back().return_address; }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace svd {
 namespace {
@@ -27,7 +28,7 @@ struct Meaning {
   bool has_second = false;  // word 2 is the call's: a mutex, a count, a routine
 };
 
-constexpr std::size_t kCalls = SVD_CALL_FREE + 1;
+constexpr std::size_t kCalls = SVD_CALL_DELETE_ARRAY + 1;
 
 constexpr std::array<Meaning, kCalls> make_meanings() {
   std::array<Meaning, kCalls> table{};
@@ -90,6 +91,29 @@ constexpr std::array<Meaning, kCalls> kMeanings = make_meanings();
 constexpr std::size_t kMaxOpen = 64;
 
 bool is_allocator(SvdWireCall call) { return kMeanings[call].kind >= Kind::kAllocate; }
+
+bool at_work(const ThreadState& thread) {
+  return thread.cxx.call != SVD_CALL_NONE &&
+         thread.stack.at(thread.cxx.frame.place) == thread.cxx.frame.return_address;
+}
+
+// What the thread's allocation or release is called by its program: the operator that makes it, if
+// that is still at work, else `own`. An operator makes one.
+AllocFn by_operator(ThreadState& thread, AllocFn own) {
+  if (!at_work(thread)) return own;
+  switch (std::exchange(thread.cxx, {}).call) {
+    case SVD_CALL_NEW:
+      return own == AllocFn::kFree ? own : AllocFn::kNew;
+    case SVD_CALL_NEW_ARRAY:
+      return own == AllocFn::kFree ? own : AllocFn::kNewArray;
+    case SVD_CALL_DELETE:
+      return own == AllocFn::kFree ? AllocFn::kDelete : own;
+    case SVD_CALL_DELETE_ARRAY:
+      return own == AllocFn::kFree ? AllocFn::kDeleteArray : own;
+    default:
+      return own;
+  }
+}
 
 AllocFn allocator_of(SvdWireCall call) {
   switch (call) {
@@ -176,10 +200,10 @@ void Calls::whole(ThreadState& thread, const LibraryCall& call, std::int64_t res
   thread.told = call;
   switch (kMeanings[call.call].kind) {
     case Kind::kAllocate:
-      return allocate(thread, allocator_of(call.call), call.object, call.second,
-                      call.call == SVD_CALL_ALIGNED ? call.third : 0);
+      return allocate(thread, by_operator(thread, allocator_of(call.call)), call.object,
+                      call.second, call.call == SVD_CALL_ALIGNED ? call.third : 0);
     case Kind::kRelease:
-      return release(thread, AllocFn::kFree, call.object);
+      return release(thread, by_operator(thread, AllocFn::kFree), call.object);
     default:
       return tell(thread, call, Phase::kWhole, result);
   }
@@ -202,8 +226,20 @@ void Calls::end(ThreadState& thread, SvdWireCall call, std::int64_t result) {
   if (thread.told.call == call) tell(thread, thread.told, Phase::kEnd, result);
 }
 
+void Calls::enter_operator(ThreadState& thread, SvdWireCall call) {
+  // new[] calls new, and a sized delete the other one: the outermost is what the program wrote.
+  if (!at_work(thread) && !thread.stack.entries().empty())
+    thread.cxx = {call, thread.stack.entries().back()};
+}
+
 void Calls::enter(ThreadState& thread, LibraryCall call) {
+  if (call.call > SVD_CALL_FREE) return enter_operator(thread, call.call);
   arrange(call);
+  // One that was jumped to returns where no call of it is known to return.
+  while (!thread.open.empty() && is_allocator(thread.open.back().call) &&
+         thread.open.back().stack_pointer != 0 &&
+         thread.stack.at(thread.open.back().stack_pointer) == 0)
+    thread.open.pop_back();
   call.caller = thread.stack.caller();
   for (const LibraryCall& outer : thread.open)
     call.nested |= is_allocator(call.call) && is_allocator(outer.call);

@@ -29,6 +29,7 @@ class Calls {
   void begin(ThreadState& thread, const LibraryCall& call);
   void end(ThreadState& thread, SvdWireCall call, std::int64_t result);
   void enter(ThreadState& thread, LibraryCall call);
+  static void enter_operator(ThreadState& thread, SvdWireCall call);
   void leave(ThreadState& thread, SvdWireCall call, std::uint64_t result,
              std::uint64_t stack_pointer);
   void open(ThreadState& thread, const LibraryCall& call);

@@ -29,6 +29,12 @@ struct LibraryCall {
   bool nested = false;              // of an allocator in an allocator
 };
 
+// An operator of C++ that allocates or releases: the outermost one, by where it returns to.
+struct Operator {
+  SvdWireCall call = SVD_CALL_NONE;
+  CallStack::Entry frame{};
+};
+
 struct ThreadState {
   ThreadId id{};
   ThreadId parent{};
@@ -38,6 +44,7 @@ struct ThreadState {
   CallStack stack;
   std::vector<LibraryCall> open;  // begun, not ended; innermost last
   LibraryCall told;               // the last one that was told whole
+  Operator cxx;                   // may have returned since
   std::uint64_t syscall_number = 0;
   std::array<std::uint64_t, 6> syscall_arguments{};
   bool in_syscall = false;

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace svd {
@@ -31,11 +33,15 @@ struct Diagnostic {
 class Diagnostics {
  public:
   void add(std::string_view name, Severity severity, std::uint64_t count, std::string text);
+  // Whether nothing was said yet of that item of that name; from now on something was. For passes
+  // that meet the same item again.
+  bool first(std::string_view name, std::uint64_t item);
   const std::vector<Diagnostic>& list() const { return list_; }
   bool any_loss() const;
 
  private:
   std::vector<Diagnostic> list_;
+  std::set<std::pair<std::string, std::uint64_t>> told_;
 };
 
 }  // namespace svd

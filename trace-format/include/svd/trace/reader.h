@@ -69,7 +69,8 @@ struct ColumnSize {
   std::uint64_t packed = 0;  // in the file
 };
 
-// Says that a chunk could not be decoded, and counts what is lost with it.
+// Says that a chunk could not be decoded, and counts what is lost with it: once, however many
+// passes meet it.
 void add_lost_chunk(Diagnostics& diagnostics, const ChunkInfo& chunk, const Error& error);
 
 class TraceReader {

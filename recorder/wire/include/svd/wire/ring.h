@@ -42,7 +42,7 @@
 #include <stdint.h>
 
 #define SVD_WIRE_MAGIC 0x3176676e69726473u /* "sdringv1" */
-#define SVD_WIRE_VERSION 3u
+#define SVD_WIRE_VERSION 4u
 #define SVD_WIRE_SESSION_FILE "session"
 
 #define SVD_WIRE_DATA_OFFSET 4096u
@@ -355,6 +355,10 @@ enum SvdWireCall {
   SVD_CALL_ALIGNED, /* 3: alignment */
   SVD_CALL_REALLOC, /* BEGIN: 1 old address, 2 size; END: 1 new address (0: the old one lives on) */
   SVD_CALL_FREE,
+  SVD_CALL_NEW, /* C++ operators, ENTRY only: the allocator's call that follows is theirs */
+  SVD_CALL_NEW_ARRAY,
+  SVD_CALL_DELETE,
+  SVD_CALL_DELETE_ARRAY,
 };
 
 /* ENTRY and RETURN come from probes, where the preload library does not reach: words 1, 2 and 3 of
