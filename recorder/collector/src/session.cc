@@ -76,11 +76,15 @@ Result<Session> Session::create() {
   std::string directory = fmt::format("{}/{}XXXXXX", session_place(), kPrefix);
   if (mkdtemp(directory.data()) == nullptr)
     return failed(session_place(), "cannot make a directory there");
+  // The lock file gets its name when it is locked: another recorder that found it unlocked would
+  // take the session for stale.
   std::string file = directory + "/" SVD_WIRE_SESSION_FILE;
-  int lock = open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  std::string nameless = file + ".new";
+  int lock = open(nameless.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   Session session(directory, lock, watch);
-  if (lock < 0 || !lock_for_writing(lock)) return failed(file, "cannot be locked");
+  if (lock < 0 || !lock_for_writing(lock) || rename(nameless.c_str(), file.c_str()) != 0)
+    return failed(file, "cannot be locked");
   if (watch < 0 || inotify_add_watch(watch, directory.c_str(), IN_MOVED_TO) < 0)
     return failed(directory, "cannot be watched");
   return session;
