@@ -58,8 +58,9 @@ class Printer {
       : report_(report), style_(style), output_(output) {}
 
   void head() {
+    std::string program = short_file(report_.trace.process().executable);
     output_.write(fmt::format(
-        "{} {} in T{} at {}\n", style_.bold(short_file(report_.trace.process().executable)),
+        "{} {} in T{} at {}\n", style_.bold(program.empty() ? "trace" : program),
         style_.bad(report_.explanation.failure.what), report_.explanation.failure.at.thread.value,
         style_.bold(where(report_.explanation.criterion))));
     source_line(report_.explanation.criterion, "     ");

@@ -187,6 +187,11 @@ TEST_P(ExampleTest, CauseIsEarlyInTheStory) {
   if (entry.contains("check")) options.push_back("--check=" + entry.at("check").get<std::string>());
   Recording recording(scratch.command(entry.at("program")), options);
   ASSERT_EQ(recording.result().exit_code, 0) << recording.result().err;
+  EXPECT_EQ(unsound(recording.path()), "");
+  const json& symptom = entry.at("symptom");
+  EXPECT_EQ(ending(recording.trace()),
+            symptom.contains("signal") ? fmt::format("signal {}", symptom.at("signal").get<int>())
+                                       : fmt::format("exit {}", symptom.at("exit").get<int>()));
   // What the detectors that run by default find. The others are bugs without a data race whose
   // parts no computational unit joins: two objects that must change together, a use after the end.
   const std::set<std::string> missed{"different_locks", "mozilla_script", "mysql_delete_insert"};
