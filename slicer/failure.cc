@@ -119,6 +119,7 @@ Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances
   switch (ending.kind) {
     case EndKind::kSignal:
       failure.what = "died of " + signal_text(ending.value);
+      failure.failed = true;
       if (is_fault(ending.value)) {
         failure.criteria.push_back({.seq = ending.seq,
                                     .thread = thread,

@@ -17,7 +17,7 @@ struct Failure {
   std::vector<Criterion> criteria{};
   Instance at{};       // the instance of the program's own code to which the failure is put down
   std::string what{};  // "died of signal 11 (SIGSEGV)"
-  bool failed = true;  // false: it ended by itself with status 0
+  bool failed = false;  // it is how a run failed, and no other place that somebody asked about
 };
 
 // Where a slice of it begins:

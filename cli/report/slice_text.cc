@@ -32,10 +32,10 @@ std::string object_name(const StoryEntry& entry) {
   return entry.variable.empty() ? fmt::format("[{:#x}]", entry.address.value) : entry.variable;
 }
 
-std::string reason(const StoryEntry& entry) {
+std::string reason(const StoryEntry& entry, bool failed) {
   switch (entry.via) {
     case Via::kCriterion:
-      return "here it failed";
+      return failed ? "here it failed" : "here the slice begins";
     case Via::kValue:
       return "gave a value";
     case Via::kAddress:
@@ -122,9 +122,10 @@ class Printer {
     std::string often = entry.instances > 1 ? fmt::format(", {} times", entry.instances) : "";
     std::string initial =
         entry.initial_reads != 0 ? "; reads an initial value: nothing wrote it" : "";
-    output_.write(
-        fmt::format("{}{}  {}\n", line, value,
-                    style_.faint(fmt::format("({}{}{})", reason(entry), often, initial))));
+    output_.write(fmt::format(
+        "{}{}  {}\n", line, value,
+        style_.faint(fmt::format("({}{}{})", reason(entry, report_.explanation.failure.failed),
+                                 often, initial))));
     source_line(access.place, "       ");
   }
 
@@ -137,8 +138,10 @@ class Printer {
       const StoryAccess& access = entry.accesses[i];
       std::string value =
           access.has_value ? " " + value_text(access.value, entry.size) : std::string();
+      std::string_view verb = verbs[i];
+      if (value.empty()) verb = verb.substr(0, verb.find(' '));
       output_.write(fmt::format("     T{} {}  {}{}\n", access.instance.thread.value,
-                                style_.bold(where(access.place)), verbs[i], value));
+                                style_.bold(where(access.place)), verb, value));
       source_line(access.place, "          ");
     }
   }
