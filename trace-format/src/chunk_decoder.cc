@@ -2,124 +2,93 @@
 
 #include "chunk_decoder.h"
 
+#include <algorithm>
+#include <array>
+
 #include "svd/trace/limits.h"
 
 namespace svd {
 
-bool ChunkDecoder::decode_successors(MissDecoder coder, Chunk& out) {
-  successors_.reset();
-  histories_.clear();
-  std::uint32_t seen = 0;
-  for (const Run& run : out.runs) {
-    std::uint32_t& kept = histories_[run.thread.value];
-    std::uint32_t history = kept;
-    for (std::uint32_t i = run.first_exec; i < run.first_exec + run.exec_count; ++i) {
-      std::uint32_t& entry = successors_.entry(history);
-      std::uint64_t shape = coder.hit(false) ? entry : seen - coder.residual(0);
-      if (shape >= seen) {
-        if (shape != seen || seen == out.shapes.size()) return false;
-        ++seen;
-      }
-      entry = out.execs[i] = static_cast<std::uint32_t>(shape);
-      history = SuccessorPredictor::extend(history, entry);
-    }
-    kept = history;
-  }
-  return coder.clean();
-}
-
-void ChunkDecoder::prepare(std::span<const Shape> shapes, std::size_t block_count) {
-  for (std::uint32_t block : used_blocks_) first_predictor_[block] = 0;
-  used_blocks_.clear();
-  if (first_predictor_.size() < block_count) first_predictor_.resize(block_count);
-  ops_.clear();
-  spans_.clear();
-  std::uint32_t predictors = 0;
-  for (const Shape& shape : shapes) {
-    std::uint32_t& first = first_predictor_[shape.id.value];
-    if (first == 0) {
-      first = predictors + 1;
-      predictors += static_cast<std::uint32_t>(shape.block->slots.size());
-      used_blocks_.push_back(shape.id.value);
-    }
-    spans_.push_back(append_ops(shape, first - 1, ops_));
-  }
-  predictors_.assign(predictors, {});
-  length_predictors_.assign(predictors, {});
-}
-
-bool ChunkDecoder::decode_addresses(MissDecoder coder, MissDecoder length_coder, Chunk& out) {
-  std::uint64_t* address = out.addresses.data();
-  std::uint64_t* length = out.lengths.data();
-  StridePredictor* predictors = predictors_.data();
-  for (std::uint32_t shape : out.execs) {
-    const OpSpan& span = spans_[shape];
-    const SlotOp* op = ops_.data() + span.first;
-    for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
-      switch (op->kind) {
-        case SlotOp::kPredict:
-          address[i] = code_stride(coder, predictors[op->predictor], 0);
-          break;
-        case SlotOp::kConstant:
-          address[i] = op->offset;
-          break;
-        case SlotOp::kDerive:
-          address[i] = address[op->base] + op->offset;
-          break;
-      }
-      if (op->range) *length++ = code_stride(length_coder, length_predictors_[op->predictor], 0);
-    }
-    address += span.count;
-  }
-  return coder.clean() && length_coder.clean();
-}
-
-bool ChunkDecoder::decode_values(MissDecoder coder, Chunk& out) {
-  predictors_.assign(predictors_.size(), {});
-  cache_.reset();
-  StridePredictor* predictors = predictors_.data();
-  const std::uint64_t* address = out.addresses.data();
-  const std::uint64_t* end = address + out.addresses.size();
-  std::uint64_t* value = out.values.data();
-  for (std::uint32_t shape : out.execs) {
-    const OpSpan& span = spans_[shape];
-    const SlotOp* op = ops_.data() + span.first;
-    for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
-      if (end - (address + i) > ValueCache::kAhead)
-        cache_.prefetch(address[i + ValueCache::kAhead] >> 3);
-      bool none = op->value_bytes == 0 || address[i] == kAbsent.value;
-      value[i] =
-          none ? 0 : code_value(coder, cache_, *op, predictors[op->predictor], address[i], 0);
-    }
-    address += span.count;
-    value += span.count;
-  }
-  return coder.clean();
-}
-
 namespace {
 
-// Fills in the runs' first seq, access and range. Returns the totals in `counts`' terms, or false
-// on more than was promised.
-bool place_runs(const ChunkCounts& counts, Chunk& chunk) {
-  std::uint64_t steps = 0;
-  std::uint64_t accesses = 0;
-  std::uint64_t ranges = 0;
-  for (Run& run : chunk.runs) {
-    run.first_seq = counts.first_seq + steps;
-    run.first_access = static_cast<std::uint32_t>(accesses);
-    run.first_range = static_cast<std::uint32_t>(ranges);
-    for (std::uint32_t i = run.first_exec; i < run.first_exec + run.exec_count; ++i) {
-      const Shape& shape = chunk.shapes[chunk.execs[i]];
-      steps += shape.part.steps();
-      accesses += shape.accesses;
-      ranges += shape.ranges;
-    }
-    if (accesses > counts.accesses || ranges > counts.ranges) return false;
-  }
-  return steps == counts.steps && accesses == counts.accesses && ranges == counts.ranges;
-}
+// Successors whose misses are taken from the stream at a time.
+constexpr std::uint32_t kStretch = 512;
+
 }  // namespace
+
+template <bool kAccesses>
+std::string ChunkDecoder::decode_executions(const ChunkCounts& counts, Chunk& out) {
+  successors_.reset();
+  histories_.clear();
+  std::array<std::uint64_t, kStretch> missed;
+  std::array<std::uint64_t, kStretch> residuals;
+  const Shape* shapes = out.shapes.data();
+  const std::uint64_t shape_count = out.shapes.size();
+  std::uint32_t* execs = out.execs.data();
+  std::uint64_t* values = out.has_values ? out.values.data() : nullptr;
+
+  auto run = out.runs.begin();
+  std::uint32_t run_end = 0;  // of its executions
+  std::uint32_t history = 0;
+  std::uint32_t* kept = &history;
+  std::uint64_t seen = 0;
+  std::uint64_t steps = 0, accesses = 0, ranges = 0;  // before the turn
+  std::uint32_t exec = 0;
+  while (exec < counts.execs) {
+    AccessDecoder::Extent turn;
+    while (exec < counts.execs && turn.accesses < AccessDecoder::kTurn) {
+      if (exec == run_end) {
+        *kept = history;
+        kept = &histories_[run->thread.value];
+        history = *kept;
+        run->first_seq = counts.first_seq + steps;
+        run->first_access = static_cast<std::uint32_t>(accesses + turn.accesses);
+        run->first_range = static_cast<std::uint32_t>(ranges + turn.ranges);
+        run_end += run->exec_count;
+        ++run;
+      }
+      if (exec % kStretch == 0) {
+        successor_stream_.next(std::min(kStretch, counts.execs - exec), missed.data(),
+                               residuals.data());
+      }
+      std::uint32_t end = std::min(run_end, (exec / kStretch + 1) * kStretch);
+      for (; exec < end && turn.accesses < AccessDecoder::kTurn; ++exec) {
+        std::uint32_t& entry = successors_.entry(history);
+        std::uint64_t predicted = entry;
+        std::uint64_t told = seen - residuals[exec % kStretch];
+        std::uint64_t shape = predicted ^ ((predicted ^ told) & missed[exec % kStretch]);
+        if (shape >= seen) [[unlikely]] {
+          if (shape != seen || seen == shape_count)
+            return "its executions name shapes that do not exist";
+          ++seen;
+        }
+        entry = execs[exec] = static_cast<std::uint32_t>(shape);
+        history = SuccessorPredictor::extend(history, entry);
+        steps += shapes[shape].part.steps();
+        if constexpr (kAccesses) {
+          accesses_.add(entry, turn);
+        } else {
+          turn.accesses += shapes[shape].accesses;
+          turn.ranges += shapes[shape].ranges;
+        }
+      }
+    }
+    if (turn.accesses > counts.accesses - accesses || turn.ranges > counts.ranges - ranges)
+      return "its executions do not add up";
+    if constexpr (kAccesses) {
+      accesses_.decode(turn, out.addresses.data() + accesses, out.lengths.data() + ranges,
+                       values == nullptr ? nullptr : values + accesses);
+    }
+    accesses += turn.accesses;
+    ranges += turn.ranges;
+  }
+  if (!successor_stream_.clean()) return "its executions name shapes that do not exist";
+  if (steps != counts.steps || accesses != counts.accesses || ranges != counts.ranges)
+    return "its executions do not add up";
+  if (kAccesses && !accesses_.addresses_clean()) return "its addresses do not add up";
+  if (values != nullptr && !accesses_.values_clean()) return "its values do not add up";
+  return {};
+}
 
 std::string ChunkDecoder::decode(const ChunkCounts& counts,
                                  const ColumnSet<std::span<const std::uint8_t>>& columns,
@@ -132,33 +101,24 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts,
   out.first_seq = counts.first_seq;
   out.steps = counts.steps;
   out.events.clear();
+  out.has_addresses = wanted.addresses || wanted.values;
+  out.has_values = wanted.values && columns.values.data() != nullptr;
   if (!get_runs(columns.runs, counts.execs, out.runs)) return "its thread runs do not add up";
   if (auto problem = get_shapes(columns.shapes, blocks, counts, out.shapes); !problem.empty())
     return problem;
   out.execs.resize(counts.execs);
-  if (!decode_successors(MissDecoder(columns.successors), out))
-    return "its executions name shapes that do not exist";
-  if (!place_runs(counts, out)) return "its executions do not add up";
-
-  out.has_addresses = wanted.addresses || wanted.values;
-  out.has_values = false;
+  out.addresses.resize(out.has_addresses ? counts.accesses : 0);
+  out.lengths.resize(out.has_addresses ? counts.ranges : 0);
+  out.values.resize(out.has_values ? counts.accesses : 0);
+  successor_stream_ = MissDecoder(columns.successors);
+  std::string problem;
   if (out.has_addresses) {
-    prepare(out.shapes, blocks.size());
-    out.addresses.resize(counts.accesses);
-    out.lengths.resize(counts.ranges);
-    if (!decode_addresses(MissDecoder(columns.addresses), MissDecoder(columns.lengths), out))
-      return "its addresses do not add up";
+    accesses_.start(out.shapes, blocks.size(), columns, out.has_values);
+    problem = decode_executions<true>(counts, out);
   } else {
-    out.addresses.clear();
-    out.lengths.clear();
+    problem = decode_executions<false>(counts, out);
   }
-  if (wanted.values && columns.values.data() != nullptr) {
-    out.values.resize(counts.accesses);
-    if (!decode_values(MissDecoder(columns.values), out)) return "its values do not add up";
-    out.has_values = true;
-  } else {
-    out.values.clear();
-  }
+  if (!problem.empty()) return problem;
   return wanted.events ? get_events(columns.events, counts, out) : std::string();
 }
 

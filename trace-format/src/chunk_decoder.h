@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "access_decoder.h"
 #include "chunk_columns.h"
-#include "slot_ops.h"
 
 namespace svd {
 
@@ -23,21 +23,14 @@ class ChunkDecoder {
                      std::span<const Block> blocks, const Columns& wanted, Chunk& out);
 
  private:
-  bool decode_successors(MissDecoder coder, Chunk& out);
-  void prepare(std::span<const Shape> shapes, std::size_t block_count);
-  bool decode_addresses(MissDecoder coder, MissDecoder length_coder, Chunk& out);
-  bool decode_values(MissDecoder coder, Chunk& out);
+  template <bool kAccesses>
+  std::string decode_executions(const ChunkCounts& counts, Chunk& out);
 
   // Kept between chunks so that their memory is.
-  std::vector<SlotOp> ops_;
-  std::vector<OpSpan> spans_;  // by shape
-  std::vector<StridePredictor> predictors_;
-  std::vector<StridePredictor> length_predictors_;
+  AccessDecoder accesses_;
   SuccessorPredictor successors_;
-  ValueCache cache_;
+  MissDecoder successor_stream_;
   std::unordered_map<std::uint32_t, std::uint32_t> histories_;  // by thread
-  std::vector<std::uint32_t> first_predictor_;  // by block, plus 1; 0: not in this chunk
-  std::vector<std::uint32_t> used_blocks_;
 };
 
 }  // namespace svd

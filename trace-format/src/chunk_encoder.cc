@@ -17,7 +17,16 @@ constexpr std::uint64_t kStreamBytes = 9;  // token, residual
 constexpr std::uint64_t kRunBytes = 10;    // two varints
 constexpr std::uint64_t kShapeBytes = 17;  // five varints
 
-std::uint64_t mask_of(unsigned bytes) { return ~std::uint64_t{0} >> (64 - 8 * bytes); }
+// The difference of two values that leave `unused` high bits free, as a signed number.
+std::uint64_t sign_extend(std::uint64_t value, unsigned unused) {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+}
+
+// Last value plus stride; a miss is coded as the distance from the last value.
+void code_stride(MissEncoder& stream, StridePredictor& predictor, std::uint64_t actual) {
+  if (!stream.hit(predictor.predict() == actual)) stream.miss(actual - predictor.last);
+  predictor.update(actual);
+}
 
 }  // namespace
 
@@ -25,10 +34,10 @@ ChunkEncoder::ChunkEncoder(bool has_values, std::uint32_t max_steps, std::uint64
     : has_values_(has_values),
       max_steps_(max_steps),
       max_bytes_(max_bytes),
-      successor_stream_(columns_.successors),
-      address_stream_(columns_.addresses),
-      length_stream_(columns_.lengths),
-      value_stream_(columns_.values) {
+      successor_stream_(columns_.successors, residuals_.successors),
+      address_stream_(columns_.addresses, residuals_.addresses),
+      length_stream_(columns_.lengths, residuals_.lengths),
+      value_stream_(columns_.values, residuals_.values) {
   successors_.reset();
   cache_.reset();
   recent_pages_.fill(~std::uint64_t{0});
@@ -108,7 +117,7 @@ std::size_t ChunkEncoder::code_successors(std::span<const PartId> parts,
       add_shape(id, known[id.value]);
     const Way& way = ways_[id.value];
     std::uint32_t& entry = successors_.entry(history);
-    if (!stream.hit(entry == way.shape)) stream.residual(seen_ - way.shape);
+    if (!stream.hit(entry == way.shape)) stream.miss(seen_ - way.shape);
     seen_ += way.shape == seen_ ? 1 : 0;
     entry = way.shape;
     history = SuccessorPredictor::extend(history, way.shape);
@@ -136,14 +145,16 @@ const std::uint64_t* ChunkEncoder::code_addresses(std::size_t execs, const std::
     for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
       std::uint64_t at = op->offset;
       if (op->kind == SlotOp::kPredict) {
-        at = code_stride(stream, predictors[op->predictor], *logged++);
+        at = *logged++;
+        code_stride(stream, predictors[op->predictor], at);
       } else if (op->kind == SlotOp::kDerive) {
         at += address[op->base];
       }
       address[i] = at;
       std::uint64_t size = 32U * op->reach;
       if (op->range) [[unlikely]] {
-        size = code_stride(length_stream_, lengths_[op->predictor], *logged++);
+        size = *logged++;
+        code_stride(length_stream_, lengths_[op->predictor], size);
         ++counts_.ranges;
       }
       if (at != kAbsent.value) touch(pages[op->predictor], at, size);
@@ -157,19 +168,25 @@ const std::uint64_t* ChunkEncoder::code_addresses(std::size_t execs, const std::
 const std::uint64_t* ChunkEncoder::code_values(std::size_t execs, const std::uint64_t* values) {
   MissEncoder stream = value_stream_;
   StridePredictor* predictors = values_.data();
+  std::uint64_t* words = cache_.words();
   const std::uint64_t* address = turn_addresses_.data();
-  const std::uint64_t* end = address + turn_addresses_.size();
   for (std::size_t exec = 0; exec < execs; ++exec) {
     const OpSpan span = turn_[exec];
     const SlotOp* op = ops_.data() + span.first;
     for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
-      if (end - (address + i) > ValueCache::kAhead)
-        cache_.prefetch(address[i + ValueCache::kAhead] >> 3);
       if (op->value_bytes == 0) continue;
-      std::uint64_t value = *values++;
+      unsigned unused = 64U - 8U * op->value_bytes;
+      std::uint64_t mask = ~std::uint64_t{0} >> unused;
+      std::uint64_t value = *values++ & mask;
       if (address[i] == kAbsent.value) continue;
-      code_value(stream, cache_, *op, predictors[op->predictor], address[i],
-                 value & mask_of(op->value_bytes));
+      unsigned shift = 8 * (address[i] & 7);
+      std::uint64_t& word = words[ValueCache::place(address[i])];
+      std::uint64_t seen = word >> shift;
+      StridePredictor& predictor = predictors[op->predictor];
+      std::uint64_t predicted = (op->write ? predictor.predict() : seen) & mask;
+      if (!stream.hit(predicted == value)) stream.miss(sign_extend(value - predictor.last, unused));
+      predictor.update(value);
+      word ^= ((value ^ seen) & mask) << shift;
     }
     address += span.count;
   }
@@ -235,10 +252,10 @@ void ChunkEncoder::reset() {
   cache_.reset();
   histories_.clear();
   seen_ = 0;
-  successor_stream_ = MissEncoder(columns_.successors);
-  address_stream_ = MissEncoder(columns_.addresses);
-  length_stream_ = MissEncoder(columns_.lengths);
-  value_stream_ = MissEncoder(columns_.values);
+  successor_stream_ = MissEncoder(columns_.successors, residuals_.successors);
+  address_stream_ = MissEncoder(columns_.addresses, residuals_.addresses);
+  length_stream_ = MissEncoder(columns_.lengths, residuals_.lengths);
+  value_stream_ = MissEncoder(columns_.values, residuals_.values);
   runs_.clear();
   event_threads_.clear();
   last_event_exec_ = 0;

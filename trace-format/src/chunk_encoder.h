@@ -83,6 +83,7 @@ class ChunkEncoder {
   std::uint64_t max_bytes_;
   ChunkCounts counts_;
   ColumnSet<Bytes> columns_;
+  ColumnSet<Bytes> residuals_;  // of the miss streams, until finish()
   // Bytes that the columns can have grown to where nothing is predicted and nothing compresses.
   std::uint64_t worst_bytes_ = 0;
 

@@ -3,14 +3,17 @@
 // The predictors behind the columns, shared by encoder and decoder so that both always agree. A
 // column stores only where its predictor was wrong:
 //
-//   miss stream: for each miss a token byte, high nibble = hits since the last miss (15: a varint
-//   with the number follows), low nibble = bytes of the residual (0..8), then these bytes, little
-//   endian.
+//   miss stream: u32 bytes of tokens, tokens, residuals. For each miss a token byte, high nibble =
+//   hits since the last miss (15: a varint with the number follows), low nibble = bytes of the
+//   residual (0..8); and these bytes, little endian. Nothing at all where nothing was missed.
 //
-// Tokens beat varints: a residual is one unaligned load and a mask. Hits cost nothing in the file
-// and one counter in the decoder.
+// Tokens beat varints: a residual is one unaligned load and a mask. Hits cost nothing in the file.
+// Tokens stand apart from residuals because LZ4 finds more in them, and because a decoder then need
+// not wait for one to know where the next one is.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -21,109 +24,153 @@
 
 namespace svd {
 
-// Bytes of one miss at most, rounded up: room that the encoder keeps, and zeros that must follow a
-// stream in memory so that decoding a token never needs a bounds check of its own.
+// Room that the encoder keeps for a miss, and zeros that must follow a stream in memory so that
+// decoding one never needs a bounds check of its own.
 inline constexpr std::size_t kMissPadding = 32;
 
-// Both coders have the same two calls, so that a pass over a column is written once: hit() says
-// whether the prediction was right, and after a miss, residual() passes on what was stored in its
-// place. Passes work on a copy and return it: its members then live in registers.
+// Passes work on a copy and return it: its members then live in registers.
 class MissEncoder {
  public:
-  explicit MissEncoder(Bytes& out) : out_(&out) {
+  // Fills `out`; residuals wait in `residuals` until finish().
+  MissEncoder(Bytes& out, Bytes& residuals) : out_(&out), residuals_(&residuals) {
     out_->resize(1U << 16);
-    at_ = out_->data();
+    residuals_->resize(1U << 16);
+    token_ = out_->data() + kTokensAt;
+    residual_ = residuals_->data();
   }
 
-  void finish() { out_->resize(used()); }
+  void finish() {
+    auto tokens = static_cast<std::uint32_t>(token_ - out_->data() - kTokensAt);
+    std::memcpy(out_->data(), &tokens, sizeof tokens);
+    out_->resize(tokens == 0 ? 0 : kTokensAt + tokens);
+    out_->insert(out_->end(), residuals_->data(), residual_);
+  }
 
+  // Whether the prediction was right; if not, miss() follows.
   bool hit(bool right) {
     hits_ += right ? 1 : 0;
     return right;
   }
 
-  std::uint64_t residual(std::uint64_t residual) {
-    if (out_->size() - used() < kMissPadding) grow();
+  void miss(std::uint64_t residual) {
+    if (room(*out_, token_) < kMissPadding || room(*residuals_, residual_) < kMissPadding) grow();
+    residual = zigzag(residual);
     auto length = static_cast<unsigned>(8 - std::countl_zero(residual) / 8);
     if (hits_ < 15) {
-      *at_++ = static_cast<std::uint8_t>(hits_ << 4 | length);
+      *token_++ = static_cast<std::uint8_t>(hits_ << 4 | length);
     } else {
-      *at_++ = static_cast<std::uint8_t>(0xF0 | length);
-      for (; hits_ >= 0x80; hits_ >>= 7) *at_++ = static_cast<std::uint8_t>(hits_ | 0x80);
-      *at_++ = static_cast<std::uint8_t>(hits_);
+      *token_++ = static_cast<std::uint8_t>(0xF0 | length);
+      for (; hits_ >= 0x80; hits_ >>= 7) *token_++ = static_cast<std::uint8_t>(hits_ | 0x80);
+      *token_++ = static_cast<std::uint8_t>(hits_);
     }
-    std::memcpy(at_, &residual, 8);
-    at_ += length;
+    std::memcpy(residual_, &residual, sizeof residual);
+    residual_ += length;
     hits_ = 0;
-    return residual;
   }
 
  private:
-  std::size_t used() const { return static_cast<std::size_t>(at_ - out_->data()); }
+  static constexpr std::ptrdiff_t kTokensAt = sizeof(std::uint32_t);
+
+  static std::size_t room(const Bytes& bytes, const std::uint8_t* at) {
+    return static_cast<std::size_t>(bytes.data() + bytes.size() - at);
+  }
   [[gnu::noinline]] void grow() {
-    std::size_t size = used();
+    auto tokens = token_ - out_->data();
+    auto residuals = residual_ - residuals_->data();
     out_->resize(2 * out_->size());
-    at_ = out_->data() + size;
+    residuals_->resize(2 * residuals_->size());
+    token_ = out_->data() + tokens;
+    residual_ = residuals_->data() + residuals;
   }
 
   Bytes* out_;
-  std::uint8_t* at_ = nullptr;
+  Bytes* residuals_;
+  std::uint8_t* token_ = nullptr;
+  std::uint8_t* residual_ = nullptr;
   std::uint64_t hits_ = 0;
 };
 
+// Masks of the lowest 0 to 8 bytes; of what no writer produces, of all.
+inline constexpr auto kLowBytes = [] {
+  std::array<std::uint64_t, 16> masks{};
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    masks[i] = i >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * i)) - 1;
+  return masks;
+}();
+
 class MissDecoder {
  public:
+  MissDecoder() = default;
   // `stream` is followed by kMissPadding zero bytes.
-  explicit MissDecoder(std::span<const std::uint8_t> stream)
-      : at_(stream.data()), end_(at_ + stream.size()) {
-    next();
+  explicit MissDecoder(std::span<const std::uint8_t> stream) {
+    std::uint32_t tokens = 0;
+    if (stream.size() > sizeof tokens) {
+      std::memcpy(&tokens, stream.data(), sizeof tokens);
+      stream = stream.subspan(sizeof tokens);
+    }
+    token_ = stream.data();
+    residual_ = token_ + std::min<std::size_t>(stream.size(), tokens);
+    tokens_end_ = residual_;
+    end_ = token_ + stream.size();
+    next_ = pass_hits();
   }
 
-  bool hit(bool /*only the encoder knows*/) {
-    if (hits_ == 0) return false;
-    --hits_;
-    return true;
-  }
-
-  std::uint64_t residual(std::uint64_t /*only the encoder knows*/) {
-    std::uint64_t value = residual_;
-    next();
-    return value;
+  // Which of the next `count` predictions were missed (all ones, or 0) and, of these, residuals.
+  void next(std::size_t count, std::uint64_t* missed, std::uint64_t* residuals) {
+    std::fill_n(missed, count, 0);
+    MissDecoder local = *this;
+    std::uint64_t i = next_;
+    while (i < count) {
+      missed[i] = ~std::uint64_t{0};
+      residuals[i] = local.residual();
+      i += 1 + local.pass_hits();
+    }
+    local.next_ = i - count;
+    *this = local;
   }
 
   // The stream was used up exactly.
-  bool clean() const { return at_ == end_ && done_; }
+  bool clean() const { return done_ && token_ == tokens_end_ && residual_ == end_; }
 
  private:
-  void next() {
-    if (at_ >= end_) {
-      hits_ = ~std::uint64_t{0};
-      done_ = true;
-      return;
-    }
-    unsigned token = *at_++;
-    hits_ = token >> 4;
-    if (hits_ == 15) long_gap();
-    unsigned length = token & 15;
+  std::uint64_t residual() {
     std::uint64_t word;
-    std::memcpy(&word, at_, 8);
-    residual_ = length >= 8 ? word : word & ((std::uint64_t{1} << (8 * length)) - 1);
-    at_ += length;
+    std::memcpy(&word, residual_, sizeof word);
+    word &= kLowBytes[length_];
+    residual_ += length_;
+    return unzigzag(word);
   }
 
-  void long_gap() {
-    hits_ = 0;
-    for (unsigned shift = 0; shift < 63; shift += 7) {
-      std::uint8_t byte = *at_++;
-      hits_ |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return;
+  // Returns how many hits come before the next miss, and takes the length of its residual.
+  std::uint64_t pass_hits() {
+    if (token_ >= tokens_end_ || residual_ > end_) {
+      done_ = true;
+      return std::uint64_t{1} << 63;
     }
+    unsigned token = *token_++;
+    length_ = token & 15;
+    std::uint64_t hits = token >> 4;
+    if (hits == 15) [[unlikely]]
+      hits = long_gap();
+    return hits;
   }
 
-  const std::uint8_t* at_;
-  const std::uint8_t* end_;
-  std::uint64_t hits_ = 0;
-  std::uint64_t residual_ = 0;
+  std::uint64_t long_gap() {
+    std::uint64_t hits = 0;
+    for (unsigned shift = 0; shift < 63; shift += 7) {
+      std::uint8_t byte = *token_++;
+      hits |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) break;
+    }
+    return hits;
+  }
+
+  const std::uint8_t* token_ = nullptr;
+  const std::uint8_t* tokens_end_ = nullptr;
+  const std::uint8_t* residual_ = nullptr;
+  const std::uint8_t* end_ = nullptr;
+  std::uint64_t next_ = 0;  // hits before the next miss
+  unsigned length_ = 0;     // bytes of its residual
   bool done_ = false;
 };
 
@@ -135,6 +182,15 @@ struct StridePredictor {
   std::uint64_t candidate = 0;
 
   std::uint64_t predict() const { return last + stride; }
+  // What is predicted or, where `missed` is all ones, the last value plus `residual`; no branch.
+  std::uint64_t told(std::uint64_t missed, std::uint64_t residual) const {
+    return last + (stride ^ ((stride ^ residual) & missed));
+  }
+  std::uint64_t step(std::uint64_t missed, std::uint64_t residual) {
+    std::uint64_t actual = told(missed, residual);
+    update(actual);
+    return actual;
+  }
   void update(std::uint64_t actual) {
     std::uint64_t difference = actual - last;
     stride = difference == candidate ? difference : stride;
@@ -159,21 +215,22 @@ class SuccessorPredictor {
 };
 
 // The bytes last seen at recently used addresses, in aligned words. Words share entries without
-// knowing it: a wrong word is a wrong prediction and no more.
+// knowing it: a wrong word is a wrong prediction and no more. Neighbours stay neighbours, so that
+// what is near in the program's memory is near in the table: most of it is not in the nearest
+// cache.
 class ValueCache {
  public:
   void reset() { table_.assign(kEntries, 0); }
-  std::uint64_t& word(std::uint64_t number) {
-    return table_[(number * 0x9E3779B97F4A7C15U) >> (64 - kBits)];
+  std::uint64_t* words() { return table_.data(); }
+  // Where the word that holds the byte at `address` is.
+  static std::uint32_t place(std::uint64_t address) {
+    std::uint64_t group = (address >> 5) * 0x9E3779B97F4A7C15U >> (64 - kGroupBits);
+    return static_cast<std::uint32_t>(group << 2 | (address >> 3 & 3));
   }
-  // The table is larger than the nearest cache: a third of the time of decoding values went into
-  // waiting for it.
-  void prefetch(std::uint64_t number) { __builtin_prefetch(&word(number), 1); }
-  static constexpr std::ptrdiff_t kAhead = 12;  // accesses between prefetch() and word()
 
  private:
-  static constexpr unsigned kBits = 15;
-  static constexpr std::size_t kEntries = std::size_t{1} << kBits;
+  static constexpr unsigned kGroupBits = 13;  // a group is 4 words
+  static constexpr std::size_t kEntries = std::size_t{4} << kGroupBits;
   std::vector<std::uint64_t> table_;
 };
 

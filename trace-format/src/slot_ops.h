@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block's slots as encoder and decoder see them: how the address of each is predicted, and its
-// value. Both sides run the same code_stride and code_value over the same predictors in the same
-// order, hence agree.
+// A block's slots as the encoder sees them: how the address of each is predicted, and its value.
 #pragma once
 
 #include <cstdint>
@@ -56,66 +54,6 @@ inline OpSpan append_ops(const Shape& shape, std::uint32_t first_predictor,
     ops.push_back(op);
   }
   return span;
-}
-
-// Last value plus stride; a miss is coded as the distance from the last value.
-template <class Coder>
-[[gnu::always_inline]] inline std::uint64_t code_stride(Coder& coder, StridePredictor& predictor,
-                                                        std::uint64_t actual) {
-  std::uint64_t predicted = predictor.predict();
-  if (coder.hit(predicted == actual)) {
-    actual = predicted;
-  } else {
-    actual = predictor.last + unzigzag(coder.residual(zigzag(actual - predictor.last)));
-  }
-  predictor.update(actual);
-  return actual;
-}
-
-// The difference of two values that leave `unused` high bits free, as a signed number.
-inline std::uint64_t sign_extend(std::uint64_t value, unsigned unused) {
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
-}
-
-// A load is predicted to return what was last seen at its address; when it does, nothing has to be
-// learned. A store, and what crosses a word, is predicted as the slot's last value plus stride. A
-// miss is coded as the signed distance to the slot's last value, so that small changes stay small
-// in any width. `actual` has no bits beyond op.value_bytes.
-template <class Coder>
-[[gnu::always_inline]] inline std::uint64_t code_value(Coder& coder, ValueCache& cache,
-                                                       const SlotOp& op, StridePredictor& predictor,
-                                                       std::uint64_t address,
-                                                       std::uint64_t actual) {
-  if (op.value_bytes == 8 && (address & 7) == 0) {
-    // The same as below without the shifts, for what is most common.
-    std::uint64_t& word = cache.word(address >> 3);
-    std::uint64_t predicted = op.write ? predictor.predict() : word;
-    if (coder.hit(predicted == actual)) {
-      if (!op.write) return predicted;
-      actual = predicted;
-    } else {
-      actual = predictor.last + unzigzag(coder.residual(zigzag(actual - predictor.last)));
-    }
-    predictor.update(actual);
-    return word = actual;
-  }
-  unsigned unused = 64U - 8U * op.value_bytes;
-  std::uint64_t mask = ~std::uint64_t{0} >> unused;
-  unsigned shift = 8 * (address & 7);
-  bool within = shift <= unused;
-  std::uint64_t& word = cache.word(address >> 3);
-  bool by_cache = within && !op.write;
-  std::uint64_t predicted = by_cache ? word >> shift & mask : predictor.predict() & mask;
-  if (coder.hit(predicted == actual)) {
-    actual = predicted;
-    if (by_cache) return actual;
-  } else {
-    std::uint64_t distance = coder.residual(zigzag(sign_extend(actual - predictor.last, unused)));
-    actual = (predictor.last + unzigzag(distance)) & mask;
-  }
-  predictor.update(actual);
-  if (within) word = (word & ~(mask << shift)) | actual << shift;
-  return actual;
 }
 
 }  // namespace svd
