@@ -9,7 +9,7 @@
 
 #include "detectors/access_filter.h"
 #include "detectors/detector.h"
-#include "detectors/lifetimes.h"
+#include "dpdg/lifetimes.h"
 #include "detectors/lock_sets.h"
 #include "detectors/moments.h"
 #include "detectors/sites.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "detectors/detector.h"
-#include "detectors/lifetimes.h"
+#include "dpdg/lifetimes.h"
 #include "detectors/shadow.h"
 #include "dpdg/byte_shadow.h"
 

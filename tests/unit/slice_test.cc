@@ -9,11 +9,11 @@
 #include <map>
 #include <optional>
 #include <queue>
-#include <random>
 #include <set>
 
 #include "dpdg/program_model.h"
 #include "slicer/backward.h"
+#include "support/random_run.h"
 #include "support/trace_builder.h"
 
 namespace svd::test {
@@ -240,46 +240,6 @@ TEST(Slice, WhatWasFreedDoesNotReachWhatIsAllocatedThere) {
   EXPECT_EQ(labels(outcome), (std::set<std::string>{"use"}));
 }
 
-// A random trace: threads, overlapping places, predicates, roles.
-void build(TraceBuilder& t, std::mt19937_64& random, std::size_t length) {
-  auto below = [&random](std::uint64_t n) { return random() % n; };
-  std::vector<StatementId> statements;
-  std::vector<std::string> names;
-  std::size_t count = 3 + below(12);
-  for (std::size_t i = 0; i < count; ++i) {
-    Statement statement;
-    statement.label = "s" + std::to_string(i);
-    for (std::size_t k = below(3); k-- > 0 && !statements.empty();)
-      statement.controlled_by.push_back(statements[below(statements.size())]);
-    statements.push_back(t.statement(statement));
-    names.push_back(statement.label);
-  }
-  Var place = t.var("place", 24);
-  auto any = [&] {
-    Var var{place.address + below(20), static_cast<std::uint16_t>(1 + below(4))};
-    return var;
-  };
-  for (std::size_t i = 0; i < length; ++i) {
-    t.thread(static_cast<std::uint32_t>(1 + below(3)));
-    const std::string& name = names[below(names.size())];
-    Operand read = r(any());
-    if (below(3) == 0) read = address(read);
-    switch (below(4)) {
-      case 0:
-        t.exec(name, {read});
-        break;
-      case 1:
-        t.exec(name, {w(any())});
-        break;
-      case 2:
-        t.exec(name, {read, w(any())});
-        break;
-      default:
-        t.exec(name, {read, r(any()), w(any())});
-    }
-  }
-}
-
 // SVD_PROPERTY_RUNS=100000 for the long campaign.
 TEST(Slice, IsTheDefinitionOnRandomTraces) {
   const char* runs = std::getenv("SVD_PROPERTY_RUNS");
@@ -288,7 +248,7 @@ TEST(Slice, IsTheDefinitionOnRandomTraces) {
     std::mt19937_64 random(seed);
     TraceBuilder t;
     std::size_t length = 2 + random() % 60;
-    build(t, random, length);
+    random_statements(t, random, length);
     SliceOptions options;
     options.control = random() % 4 != 0;
     options.addresses = random() % 4 != 0;

@@ -18,21 +18,24 @@ struct Range {
   std::uint64_t size = 0;
 };
 
+// What became new by the event.
+inline std::optional<Range> fresh_memory(const Event& event) {
+  if (const auto* made = std::get_if<Allocation>(&event.body))
+    return Range{made->address, made->size};
+  if (const auto* start = std::get_if<ThreadStart>(&event.body))
+    return Range{start->stack_low, start->stack_size};
+  if (const auto* map = std::get_if<Mapping>(&event.body)) {
+    if (map->op == MapOp::kProtect) return std::nullopt;
+    return Range{map->address, map->size};
+  }
+  return std::nullopt;
+}
+
 class Lifetimes {
  public:
-  // What became new by the event.
   std::optional<Range> born(const Event& event) {
-    if (const auto* made = std::get_if<Allocation>(&event.body)) {
-      sizes_[made->address] = made->size;
-      return Range{made->address, made->size};
-    }
-    if (const auto* start = std::get_if<ThreadStart>(&event.body))
-      return Range{start->stack_low, start->stack_size};
-    if (const auto* map = std::get_if<Mapping>(&event.body)) {
-      if (map->op == MapOp::kProtect) return std::nullopt;
-      return Range{map->address, map->size};
-    }
-    return std::nullopt;
+    if (const auto* made = std::get_if<Allocation>(&event.body)) sizes_[made->address] = made->size;
+    return fresh_memory(event);
   }
 
   // What a Release gives back, where its allocation is known.
