@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When memory becomes new, and when it is given back: allocations, mappings, stacks of threads. An
-// address that is used again for something else must not look like sharing.
+// When memory becomes new, and when it is given back: allocations, mappings, stacks of threads, and
+// pages that the program tells the kernel to forget. An address that is used again for something
+// else must not look like sharing.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,13 @@ inline std::optional<Range> fresh_memory(const Event& event) {
   if (const auto* map = std::get_if<Mapping>(&event.body)) {
     if (map->op == MapOp::kProtect) return std::nullopt;
     return Range{map->address, map->size};
+  }
+  if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
+    constexpr std::uint32_t kMadvise = 28;
+    constexpr std::uint64_t kDontNeed = 4, kRemove = 9;
+    const auto& [address, size, advice, a3, a4, a5] = call->arguments;
+    if (call->number == kMadvise && (advice == kDontNeed || advice == kRemove))
+      return Range{Addr(address), size};
   }
   return std::nullopt;
 }

@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::uint64_t kOutermost = std::numeric_limits<std::uint64_t>::max();
 
+std::vector<PlainArc> ascending(std::vector<PlainArc> arcs) {
+  std::sort(arcs.begin(), arcs.end());
+  arcs.erase(std::unique(arcs.begin(), arcs.end()), arcs.end());
+  return arcs;
+}
+
+// What stands before `end`.
 struct Before {
   Seq end;
   template <class Visitor>
@@ -133,7 +140,7 @@ class Reference {
     threads_.clear();
     drawing_ = true;
     Before{end}.walk(trace_, *this);
-    return {arcs_.begin(), arcs_.end()};
+    return ascending(std::move(arcs_));
   }
 
   void exec(const Exec& exec) {
@@ -191,7 +198,7 @@ class Reference {
   Thread& of(ThreadId id) { return threads_[id]; }
 
   void add(ArcKind kind, Seq use, std::optional<Seq> def, Addr byte = {}) {
-    if (drawing_ && def) arcs_.insert({kind, use, *def, byte});
+    if (drawing_ && def) arcs_.push_back({kind, use, *def, byte});
   }
 
   // ---- Control ----
@@ -257,7 +264,7 @@ class Reference {
     Pc pc = block.instructions[index].pc;
     Thread& thread = of(exec.thread);
     ControlFlow::Point point = flow_.at(pc);
-    arrive(thread, point.function, pc);
+    if (index == exec.shape->part.first) arrive(thread, point.function, pc);
     if (drawing_) add(ArcKind::kControl, me, parent(thread.active.back(), pc));
     if (drawing_ && (point.branch || point.joins))
       thread.active.back().run.push_back({pc, me, point.branch, point.post_dominator});
@@ -373,7 +380,7 @@ class Reference {
   std::map<ThreadId, Thread> threads_;
   std::map<Addr, Byte> bytes_;
   std::set<Pc> restores_, failed_;
-  std::set<PlainArc> arcs_;
+  std::vector<PlainArc> arcs_;
 };
 
 // ---- The fast one ----
@@ -416,9 +423,7 @@ std::vector<PlainArc> fast_arcs(const TraceReader& trace, const ProgramModel& mo
   std::vector<PlainArc> arcs;
   Dependences<Collect> dependences(model.code, std::move(tracker), Collect{&arcs});
   Before{end}.walk(trace, dependences);
-  std::sort(arcs.begin(), arcs.end());
-  arcs.erase(std::unique(arcs.begin(), arcs.end()), arcs.end());
-  return arcs;
+  return ascending(std::move(arcs));
 }
 
 std::string difference(const std::vector<PlainArc>& fast, const std::vector<PlainArc>& reference) {
