@@ -90,9 +90,10 @@ std::optional<Reg> loads(const InstrEffects& effects) {
 
 using Lane = std::pair<Reg, unsigned>;
 
+// A register and the writers of its lanes.
 struct Save {
   Reg reg{};
-  std::map<unsigned, Seq> writers;  // of its lanes
+  std::map<unsigned, Seq> writers{};
 };
 
 struct Executed {
@@ -107,8 +108,8 @@ struct Activation {
   std::optional<Seq> call{};
   std::optional<std::uint32_t> function{};  // once something of it ran
   bool handler = false;
-  std::vector<Executed> run{};  // its branches and what can end their regions
-  std::map<std::uint64_t, Save> saves{};
+  std::vector<Executed> run{};           // its branches and what can end their regions
+  std::map<std::uint64_t, Reg> saves{};  // by place
 };
 
 struct Thread {
@@ -284,20 +285,20 @@ class Reference {
     if (auto reg = loads(effects)) {
       auto& saves = thread.active.back().saves;
       auto save = frame ? saves.find(*frame) : saves.end();
-      bool same = save != saves.end() && save->second.reg == *reg;
+      bool same = save != saves.end() && save->second == *reg;
       if (!drawing_) restores_.insert(pc);
       if (frame && !same) failed_.insert(pc);
-      if (drawing_ && restores_.contains(pc) && same) restored = save->second;
+      if (drawing_ && restores_.contains(pc) && same) restored = saved_[*frame];
     }
     memory(exec.thread, me, accesses, restored || effects.flow == Flow::kReturn);
     define(thread, effects, me, restored);
     if (auto reg = saves(effects); reg && frame) {
-      Save save{*reg, {}};
+      thread.active.back().saves[*frame] = *reg;
+      Save& save = saved_[*frame] = {*reg};
       each_lane(*reg, kGeneral, [&](Lane lane) {
         if (auto writer = thread.writers.find(lane); writer != thread.writers.end())
           save.writers[lane.second] = writer->second;
       });
-      thread.active.back().saves[*frame] = save;
     }
     if (!frame) return;
     if (effects.flow == Flow::kCall || effects.flow == Flow::kIndirectCall)
@@ -379,6 +380,7 @@ class Reference {
   bool drawing_ = false;
   std::map<ThreadId, Thread> threads_;
   std::map<Addr, Byte> bytes_;
+  std::map<std::uint64_t, Save> saved_;  // what was last saved to a place
   std::set<Pc> restores_, failed_;
   std::vector<PlainArc> arcs_;
 };
