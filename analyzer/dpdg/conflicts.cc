@@ -19,61 +19,19 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "dpdg/byte_shadow.h"
-#include "dpdg/lifetimes.h"
+#include "dpdg/conflict_accesses.h"
 
 namespace svd {
 namespace {
 
-constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
 constexpr std::uint64_t kWord = 8;
-
-struct Touched {
-  Addr address{};
-  std::uint64_t size = 0;
-  bool write = false;
-  ThreadId thread{};
-  Seq seq{};
-};
-
-// Calls access(Touched) for all accesses of instructions and the kernel, fresh(Range) where memory
-// has a new lifetime. What the kernel does before the thread did anything is by nobody.
-template <class Sink>
-class Accesses {
- public:
-  explicit Accesses(Sink& sink) : sink_(sink) {}
-
-  void exec(const Exec& exec) {
-    exec.accesses([&](const MemoryAccess& a) {
-      if (a.size > 0) sink_.access({a.address, a.size, a.slot->write, exec.thread, a.seq});
-    });
-    last_[exec.thread] = exec.end() - 1;
-  }
-
-  void event(const Event& event) {
-    if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
-      bool write = kernel->access == Access::kWrite;
-      auto last = last_.find(event.thread);
-      if (kernel->size == 0) return;
-      if (last != last_.end())
-        sink_.access({kernel->address, kernel->size, write, event.thread, last->second});
-      else if (write)
-        sink_.fresh({kernel->address, kernel->size});
-    } else if (auto fresh = fresh_memory(event)) {
-      const auto* made = std::get_if<Allocation>(&event.body);
-      if (made == nullptr || made->function != AllocFn::kRealloc) sink_.fresh(*fresh);
-    }
-  }
-
- private:
-  Sink& sink_;
-  std::unordered_map<ThreadId, Seq> last_;
-};
+constexpr Seq kEnd{std::numeric_limits<std::uint64_t>::max()};
 
 // Words that two threads access.
 class Shared {
@@ -252,26 +210,15 @@ class Counter {
   ConflictCounts counts_;
 };
 
-template <class Sink>
-void walk(const TraceReader& trace, Sink& sink, Diagnostics& diagnostics,
-          const ProgressFunction& progress) {
-  Accesses<Sink> accesses(sink);
-  trace.scan(TraceReader::Order::kForward, kColumns, diagnostics, [&](const Chunk& chunk) {
-    chunk.walk(accesses);
-    progress(chunk.end_seq().value);
-    return true;
-  });
-}
-
 }  // namespace
 
 ConflictCounts count_conflicts(const TraceReader& trace, const Sequencers& sequencers,
                                Diagnostics& diagnostics, const ProgressFunction& progress) {
   Shared shared;
-  walk(trace, shared, diagnostics, progress);
+  walk_accesses(trace, shared, kEnd, diagnostics, progress);
   Counter counter(shared, sequencers);
   Diagnostics told;  // the first walk has told what cannot be read
-  walk(trace, counter, told, progress);
+  walk_accesses(trace, counter, kEnd, told, progress);
   return counter.counts();
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "dpdg/sequencers.h"
 #include "svd/trace/diagnostic.h"
@@ -34,5 +35,21 @@ struct ConflictCounts {
 ConflictCounts count_conflicts(const TraceReader& trace, const Sequencers& sequencers,
                                Diagnostics& diagnostics,
                                const ProgressFunction& progress = no_progress);
+
+// A dependence between threads that orders two accesses.
+struct OrderPair {
+  bool after_write = false;  // write after write; else write after read
+  Seq earlier{};
+  ThreadId earlier_thread{};
+  Seq later{};
+  ThreadId later_thread{};
+  Addr address{};  // of the first common byte
+  friend bool operator==(const OrderPair&, const OrderPair&) = default;
+};
+
+// All of which the later access is by an instruction of [first, end): those that are not adjacent,
+// too.
+std::vector<OrderPair> restore_conflicts(const TraceReader& trace, Seq first, Seq end,
+                                         Diagnostics& diagnostics);
 
 }  // namespace svd

@@ -48,6 +48,20 @@ TEST(Conflicts, Figure8ThreeThreads) {
   EXPECT_EQ(numbers(counts_of(t.finish()).waw), (Numbers{3, 2, 2}));
 }
 
+// D4 -> D6 is restored when D6 is asked for.
+TEST(Conflicts, Figure8Restored) {
+  TraceBuilder t;
+  Var x = t.var("x");
+  t.thread(1).exec("D4", {w(x)});
+  t.thread(2).exec("D5", {w(x)});
+  t.thread(3).exec("D6", {w(x)});
+  Diagnostics diagnostics;
+  ThreadId one(1), two(2), three(3);
+  EXPECT_EQ(restore_conflicts(t.finish(), Seq(2), Seq(3), diagnostics),
+            (std::vector<OrderPair>{{true, Seq(0), one, Seq(2), three, x.address},
+                                    {true, Seq(1), two, Seq(2), three, x.address}}));
+}
+
 // §3.1: a read has an arc to the first write that follows it only.
 TEST(Conflicts, AReadIsFollowedByTheNextWrite) {
   TraceBuilder t;
@@ -243,6 +257,14 @@ TEST(Conflicts, AreTheDefinitionOnRandomTraces) {
     ASSERT_EQ(numbers(counts.raw), plain.count(plain.raw, false)) << "seed " << seed;
     ASSERT_EQ(numbers(counts.waw), plain.count(plain.waw, true)) << "seed " << seed;
     ASSERT_EQ(numbers(counts.war), plain.count(plain.war, true)) << "seed " << seed;
+    std::ptrdiff_t all =
+        0;  // but those that a system call's kernel finds made while it was under way
+    for (const auto* pairs : {&plain.waw, &plain.war})
+      all += std::count_if(pairs->begin(), pairs->end(), [](const Plain::Pair& pair) {
+        return pair.first.seq < pair.second.seq;
+      });
+    ASSERT_EQ(std::ssize(restore_conflicts(trace, Seq(0), Seq(trace.steps()), diagnostics)), all)
+        << "seed " << seed;
   }
 }
 
