@@ -11,9 +11,9 @@
 //   lies between them, and no later read of the reader's thread.
 //
 // The stack pointer's own arcs are left out, and a register that was saved and restored by the same
-// activation keeps its writer. What the kernel reads and writes for a system call is read and
-// written by its instruction; what other threads did while the call was under way is in no order
-// with it. Memory that becomes new has no writer.
+// activation keeps its writer. A system call's instruction uses the registers of its arguments and
+// reads and writes what the kernel does for it; what other threads did while the call was under way
+// is in no order with it. Memory that becomes new has no writer.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +27,7 @@
 #include "dpdg/control_tracker.h"
 #include "dpdg/instance.h"
 #include "dpdg/lifetimes.h"
+#include "dpdg/system_calls.h"
 #include "svd/trace/chunk.h"
 
 namespace svd {
@@ -64,7 +65,10 @@ class Dependences {
         write(me, kernel->address, kernel->size);
       else if (me != Instance{})
         read(me, kernel->address, kernel->size);
-    } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
+    } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
+      system_call(last(event.thread), call->number);
+    }
+    if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
       thread(create->child);
       thread(create->child) = thread(event.thread);
     } else if (auto fresh = fresh_memory(event)) {
@@ -154,6 +158,15 @@ class Dependences {
       else
         cells[def.cell] = def.stack ? kNoParent : seq;
     }
+  }
+
+  // The instruction has run, but what holds its arguments it leaves alone.
+  void system_call(const Instance& me, std::uint32_t number) {
+    if (me == Instance{}) return;
+    for (Reg reg : argument_registers(number))
+      for (Cell cell : code_.cells_of(reg))
+        if (Seq writer = thread(me.thread)[cell]; writer != kNoParent)
+          sink_({ArcKind::kRegister, me, writer, {}, 0});
   }
 
   void read(const Instance& me, Addr address, std::uint64_t size) {

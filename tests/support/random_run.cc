@@ -370,6 +370,7 @@ class MachineRun {
         leave(thread);
         break;
       case End::kSystem:
+        writer_.event(thread.id, SyscallEnter{.number = static_cast<std::uint32_t>(below(6))});
         if (one_in(2)) kernel(thread, Access::kRead);
         thread.in_system_call = true;
         ++thread.piece;

@@ -189,7 +189,15 @@ class Reference {
         else if (thread.last)
           read(event.thread, *thread.last, at);
       }
-    } else if (auto fresh = fresh_memory(event); fresh && !is_realloc(event)) {
+    } else if (const auto* called = std::get_if<SyscallEnter>(&event.body)) {
+      if (thread.last)
+        for (Reg reg : argument_registers(called->number))
+          each_lane(reg, kGeneral, [&](Lane lane) {
+            if (auto writer = thread.writers.find(lane); writer != thread.writers.end())
+              add(ArcKind::kRegister, *thread.last, writer->second);
+          });
+    }
+    if (auto fresh = fresh_memory(event); fresh && !is_realloc(event)) {
       bytes_.erase(bytes_.lower_bound(fresh->address),
                    bytes_.lower_bound(fresh->address + fresh->size));
     }

@@ -240,6 +240,40 @@ TEST(Slice, WhatWasFreedDoesNotReachWhatIsAllocatedThere) {
   EXPECT_EQ(labels(outcome), (std::set<std::string>{"use"}));
 }
 
+// write(fd, buffer, size) follows from its three arguments and the bytes, not from r10.
+TEST(Slice, ASystemCallFollowsFromItsArguments) {
+  Process process = TraceBuilder::text_process();
+  process.has_values = false;
+  TraceBuilder t(process);
+  Block block;
+  std::uint64_t pc = 0x401000;
+  auto add = [&](std::initializer_list<std::uint8_t> code) {
+    block.instructions.push_back({Pc(pc), static_cast<std::uint8_t>(code.size())});
+    block.code.insert(block.code.end(), code);
+    pc += code.size();
+  };
+  add({0xc6, 0x06, 1});  // mov byte [rsi],1
+  block.slots.push_back({.instruction = 0, .size = 1, .write = true});
+  add({0x48, 0xc7, 0xc2, 1, 0, 0, 0});  // mov rdx,1
+  add({0x49, 0xc7, 0xc2, 1, 0, 0, 0});  // mov r10,1
+  add({0x48, 0xc7, 0xc7, 1, 0, 0, 0});  // mov rdi,1
+  add({0x48, 0xc7, 0xc0, 1, 0, 0, 0});  // mov rax,1
+  add({0x0f, 0x05});                    // syscall
+  std::uint64_t buffer = 0x10000;
+  t.writer().run(ThreadId(1));
+  t.writer().exec(t.writer().add(block), &buffer, nullptr);
+  t.event(SyscallEnter{.number = 1});
+  t.event(KernelAccess{.access = Access::kRead, .address = Addr(buffer), .size = 1});
+  TraceReader trace = t.finish();
+  Diagnostics diagnostics;
+  ProgramModel model(trace, diagnostics);
+  Slice slice = slice_backward({trace, model.code, model.control, {}},
+                               {{.seq = Seq(5), .thread = ThreadId(1)}}, {}, diagnostics);
+  std::set<std::uint64_t> found;
+  for (const SliceItem& item : slice.items) found.insert(item.nearest.seq.value);
+  EXPECT_EQ(found, (std::set<std::uint64_t>{0, 1, 3, 4, 5}));
+}
+
 // SVD_PROPERTY_RUNS=100000 for the long campaign.
 TEST(Slice, IsTheDefinitionOnRandomTraces) {
   const char* runs = std::getenv("SVD_PROPERTY_RUNS");
