@@ -67,16 +67,15 @@ std::uint64_t walk(const TraceReader& trace, const ProgramModel& model, Sink sin
   return dependences.memory_bytes();
 }
 
-GraphCounts count(const TraceReader& trace, const ProgramModel& model, Diagnostics& diagnostics,
-                  bool quiet) {
+// The model has told what cannot be read.
+GraphCounts count(const TraceReader& trace, const ProgramModel& model, bool quiet) {
   GraphCounts counts;
   counts.instructions = trace.steps();
-  Diagnostics told;  // by the first walk
+  Diagnostics told;
   {
     Progress progress("walking", "instr", trace.steps(), quiet);
     Seq end(std::numeric_limits<std::uint64_t>::max());
-    counts.memory_bytes =
-        walk(trace, model, Count{&counts.arcs}, end, diagnostics, progress.function());
+    counts.memory_bytes = walk(trace, model, Count{&counts.arcs}, end, told, progress.function());
   }
   Progress progress("comparing threads", "instr", trace.steps(), quiet);
   counts.conflicts = count_conflicts(trace, Sequencers::of(trace, told), told, progress.function());
@@ -100,7 +99,8 @@ void add_nodes(const TraceReader& trace, const ProgramModel& model, Seq first, S
   for (const GraphDrawing::Arc& arc : drawing.arcs) seqs.insert({arc.use, arc.def});
   InstanceReader instances(trace, model.code, model.control);
   for (Seq seq : seqs) instances.ask(seq);
-  instances.answer(diagnostics);
+  Diagnostics told;
+  instances.answer(told);
   SourceMap source(trace, diagnostics);
   for (Seq seq : seqs) {
     const InstanceFacts& facts = instances.facts(seq);
@@ -113,11 +113,12 @@ GraphDrawing draw(const TraceReader& trace, const ProgramModel& model, const Opt
                   Diagnostics& diagnostics, bool quiet) {
   GraphDrawing drawing;
   Seq first(options.first), end(options.first + options.count);
+  Diagnostics told;
   Progress progress("walking", "instr", trace.steps(), quiet);
-  walk(trace, model, Draw{first, end, options.order != "all", &drawing.arcs}, end, diagnostics,
+  walk(trace, model, Draw{first, end, options.order != "all", &drawing.arcs}, end, told,
        progress.function());
   if (options.order == "all")
-    for (const OrderPair& pair : restore_conflicts(trace, first, end, diagnostics))
+    for (const OrderPair& pair : restore_conflicts(trace, first, end, told))
       drawing.arcs.push_back(
           {pair.after_write ? ArcKind::kWriteAfterWrite : ArcKind::kWriteAfterRead, pair.later,
            pair.earlier, pair.address});
@@ -128,7 +129,7 @@ GraphDrawing draw(const TraceReader& trace, const ProgramModel& model, const Opt
                                  [key](const auto& a, const auto& b) { return key(a) == key(b); }),
                      drawing.arcs.end());
   add_nodes(trace, model, first, end, drawing, diagnostics);
-  Sequencers sequencers = Sequencers::of(trace, diagnostics);
+  Sequencers sequencers = Sequencers::of(trace, told);
   auto thread = [&drawing](Seq seq) {
     return std::lower_bound(drawing.nodes.begin(), drawing.nodes.end(), seq,
                             [](const auto& node, Seq at) { return node.seq < at; })
@@ -187,12 +188,13 @@ int run_graph(const Arguments& arguments) {
   auto output = Output::open(path, input);
   if (!output) return output_failed(command, output.error());
   Diagnostics diagnostics = trace->diagnostics();
+  note_gaps(*trace, diagnostics);
   ProgramModel model(*trace, diagnostics);
   if (options.draws()) {
     GraphDrawing drawing = draw(*trace, model, options, diagnostics, command.quiet());
     (options.format == "dot" ? print_graph_dot : print_graph_graphml)(drawing, *output);
   } else {
-    GraphCounts counts = count(*trace, model, diagnostics, command.quiet());
+    GraphCounts counts = count(*trace, model, command.quiet());
     if (options.format == "json")
       print_graph_json(counts, diagnostics, *output);
     else

@@ -117,6 +117,95 @@ TEST(Graph, CountsAreJsonForPrograms) {
   EXPECT_GE(together.at("after_transitivity"), together.at("after_happens_before"));
 }
 
+// ---- Traces that are not all there ----
+
+nlohmann::json counts_of(const std::string& path, int exit_code) {
+  CommandResult result = analyze({"graph", "--format=json", path});
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  return nlohmann::json::parse(result.out);
+}
+
+// How often the diagnostic of that name counts; 0 where there is none.
+std::uint64_t told(const nlohmann::json& graph, const std::string& name) {
+  for (const auto& diagnostic : graph.at("diagnostics"))
+    if (diagnostic.at("name") == name) return diagnostic.at("count");
+  return 0;
+}
+
+// Chunks that execute what is not there are left out, and counted once.
+TEST(GraphOfBadInput, BlocksWithoutCodeAreCounted) {
+  std::string bytes = read_file(example_trace());
+  bytes[bytes.size() / 50] ^= 1;  // the chunk of the code comes first
+  std::string path = temp_path("codeless.fb");
+  write_file(path, bytes);
+  nlohmann::json graph = counts_of(path, 4);
+  EXPECT_GT(told(graph, "damaged-chunk"), 0U) << graph.dump(1);
+  EXPECT_EQ(told(graph, "lost-instructions"), graph.at("instructions")) << graph.dump(1);
+}
+
+// Its accesses count all the same.
+TEST(GraphOfBadInput, InstructionsThatCannotBeDecodedAreCounted) {
+  nlohmann::json graph = counts_of(trace_of("svd-trace 1\n"
+                                            "process engine=text has-values=false\n"
+                                            "block 0\n"
+                                            "insn 0x401000 06 w8\n"
+                                            "insn 0x401001 488b03 r8\n"
+                                            "T1 block 0 0x10000 0x10000\n"),
+                                   0);
+  EXPECT_EQ(told(graph, "undecodable-instructions"), 1U) << graph.dump(1);
+  EXPECT_EQ(graph.at("arcs").at("memory"), 1);
+}
+
+TEST(GraphOfBadInput, FunctionsNeedNoSymbols) {
+  nlohmann::json graph = counts_of(trace_of("svd-trace 1\n"
+                                            "process engine=text has-values=false\n"
+                                            "block 0\n"
+                                            "insn 0x401000 4839f8\n"
+                                            "insn 0x401003 7402\n"
+                                            "block 1\n"
+                                            "insn 0x401005 89c3\n"
+                                            "block 2\n"
+                                            "insn 0x401007 c3 r8\n"
+                                            "T1 block 0\n"
+                                            "T1 block 1\n"
+                                            "T1 block 2 0x7000\n"),
+                                   0);
+  EXPECT_EQ(graph.at("arcs").at("control"), 1);  // the mov, by the je
+}
+
+// A return to before the beginning, a register that was saved before it, and no end.
+TEST(GraphOfBadInput, ATraceCanBeginAndEndInTheMiddle) {
+  nlohmann::json graph = counts_of(trace_of("svd-trace 1\n"
+                                            "process engine=text has-values=false\n"
+                                            "block 0\n"
+                                            "insn 0x401000 5b r8\n"
+                                            "insn 0x401001 c3 r8\n"
+                                            "block 1\n"
+                                            "insn 0x402000 4889d8\n"
+                                            "insn 0x402003 c3 r8\n"
+                                            "T1 block 0 0x7000 0x7008\n"
+                                            "T1 block 1 0x7010\n"
+                                            "T1 kernel write 0x7000 8\n"),
+                                   0);
+  EXPECT_EQ(graph.at("arcs").at("register"), 1);  // the mov, by the pop
+  EXPECT_GT(told(counts_of(cut_trace(), 4), "missing-end"), 0U);
+}
+
+TEST(GraphOfBadInput, LossesOfTheRecorderAreTold) {
+  nlohmann::json graph =
+      counts_of(trace_of("svd-trace 1\n"
+                         "process engine=text\n"
+                         "var x 4\n"
+                         "stmt a\n"
+                         "T1 a w x=1\n"
+                         "T1 gap \"the disk was full\" instructions=7 accesses=3\n"
+                         "T1 a r x=2\n"),
+                4);
+  EXPECT_EQ(graph.at("arcs").at("memory"), 1);
+  EXPECT_EQ(told(graph, "gap"), 1U) << graph.dump(1);
+  EXPECT_EQ(told(graph, "gap-accesses"), 3U) << graph.dump(1);
+}
+
 TEST(Graph, DrawingsNeedToKnowWhat) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"--format=dot"},
                                                 {"--format=graphml", "--first=3"},
