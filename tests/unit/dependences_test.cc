@@ -5,8 +5,10 @@
 #include "dpdg/dependences.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 
 #include <cstdlib>
+#include <map>
 
 #include "support/random_run.h"
 #include "support/reference_graph.h"
@@ -55,6 +57,16 @@ TEST(Dependences, AreTheDefinitionOnRandomMachineCode) {
     ASSERT_NO_FATAL_FAILURE(compare(trace.finish(), kinds)) << "seed " << seed;
   }
   for (std::size_t count : kinds) EXPECT_GT(count, runs());
+}
+
+// A number too many or too few in the table would shift all after it.
+TEST(SystemCalls, TakeAsManyArgumentsAsTheirManualsSay) {
+  const std::map<std::uint32_t, std::size_t> known{
+      {SYS_read, 3},   {SYS_mmap, 6},      {SYS_getpid, 0},     {SYS_sendto, 6}, {SYS_uname, 1},
+      {SYS_futex, 6},  {SYS_prctl, 5},     {SYS_exit_group, 1}, {SYS_tgkill, 3}, {SYS_openat, 4},
+      {SYS_splice, 6}, {SYS_prlimit64, 4}, {SYS_getrandom, 3},  {SYS_statx, 5},  {SYS_rseq, 4}};
+  for (auto [number, count] : known) EXPECT_EQ(argument_registers(number).size(), count) << number;
+  EXPECT_EQ(argument_registers(SYS_rseq + 1).size(), 6U);
 }
 
 }  // namespace
