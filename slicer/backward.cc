@@ -22,6 +22,7 @@
 // Unsound: what the kernel wrote counts as a definition by the system call, with no order edges.
 #include "slicer/backward.h"
 
+#include "dpdg/system_calls.h"
 #include "slicer/backward_walk.h"
 
 namespace svd {
@@ -81,14 +82,15 @@ void BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step,
     if (!hit.any || call.distance < hit.distance) hit = call;
   }
   if (hit.any) join_slice(exec, step, me, hit, parent, state);
-  if (step.flow == Flow::kSystemCall) {
-    state.system_call = {};
-    state.system_reads.clear();
-  }
   while (!criteria_.empty() && criteria_.back().seq >= seq) {
     if (criteria_.back().seq == seq)
       apply_criterion(exec, step, criteria_.back(), me, parent, state);
     criteria_.pop_back();
+  }
+  if (step.flow == Flow::kSystemCall) {
+    state.system_call = {};
+    state.system_arguments = {};
+    state.system_reads.clear();
   }
   if (options_.races && !triple_at_.empty() && step.end_slot > step.first_slot) {
     accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
@@ -203,9 +205,7 @@ void BackwardWalk::join_slice(const Exec& exec, const Step& step, const Instance
     want_cell(state, use.cell, vertex, use.role == UseRole::kAddress ? Via::kAddress : Via::kValue);
   }
   want_reads(exec, step, me, vertex);
-  if (step.flow == Flow::kSystemCall)
-    for (auto [address, size] : state.system_reads)
-      wants_.want_memory(address, size, {.vertex = vertex, .via = Via::kValue});
+  if (step.flow == Flow::kSystemCall) want_arguments(state, vertex);
   if (!options_.races) return;
   accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
     if (slot.write) writes_in_slice_.set(address, size, vertex);
@@ -225,6 +225,7 @@ void BackwardWalk::apply_criterion(const Exec& exec, const Step& step, const Cri
   for (auto [address, size] : criterion.memory)
     wants_.want_memory(address, size, {.vertex = vertex, .via = Via::kValue});
   if (criterion.values) want_reads(exec, step, me, vertex);
+  if (criterion.values && step.flow == Flow::kSystemCall) want_arguments(state, vertex);
   if (criterion.control && options_.control) want_decision(parent, vertex);
 }
 
@@ -238,6 +239,14 @@ void BackwardWalk::want_reads(const Exec& exec, const Step& step, const Instance
     Via via = slot.role == Role::kAddress ? Via::kAddress : Via::kValue;
     wants_.want_memory(address, size, {.vertex = vertex, .via = via});
   });
+}
+
+// What a system call was given: its arguments, and what the kernel read for it.
+void BackwardWalk::want_arguments(ThreadState& state, VertexId vertex) {
+  for (Reg reg : state.system_arguments)
+    for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, vertex, Via::kValue);
+  for (auto [address, size] : state.system_reads)
+    wants_.want_memory(address, size, {.vertex = vertex, .via = Via::kValue});
 }
 
 void BackwardWalk::want_cell(ThreadState& state, Cell cell, VertexId vertex, Via via) {
@@ -272,6 +281,8 @@ void BackwardWalk::event(const Event& event) {
       state.system_call = hit;
       state.system_call.via = Via::kSystemCall;
     }
+  } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
+    thread(event.thread).system_arguments = argument_registers(call->number);
   } else if (const auto* alloc = std::get_if<Allocation>(&event.body)) {
     // What was there before is another object's; a realloc keeps its contents.
     if (alloc->function == AllocFn::kRealloc) return;

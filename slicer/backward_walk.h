@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ struct ThreadState {
   std::vector<WantId> wanted;  // by cell
   std::uint64_t own = 0;       // instructions met so far
   Hit system_call;             // its effects on memory are wanted
+  std::span<const Reg> system_arguments;
   std::vector<std::pair<Addr, std::uint64_t>> system_reads;
 };
 
@@ -93,6 +95,7 @@ class BackwardWalk {
   void apply_criterion(const Exec& exec, const Step& step, const Criterion& criterion,
                        const Instance& me, Seq parent, ThreadState& state);
   VertexId add_item(const Instance& me, const Hit& hit, const ThreadState& state);
+  void want_arguments(ThreadState& state, VertexId vertex);
   void want_cell(ThreadState& state, Cell cell, VertexId vertex, Via via);
   void want_decision(Seq parent, VertexId vertex);
   void want_reads(const Exec& exec, const Step& step, const Instance& me, VertexId vertex);

@@ -47,12 +47,19 @@ class Observer {
 
   void event(const Event& event) {
     if (const auto* signal = std::get_if<Signal>(&event.body)) {
-      of(event.thread).from = kNothing;
+      Thread& thread = of(event.thread);
+      if (signal->handler.value != 0) thread.interrupted.push_back(thread.from);
+      thread.from = kNothing;
       entry(signal->handler);
+    } else if (std::holds_alternative<SignalReturn>(event.body)) {
+      Thread& thread = of(event.thread);
+      if (thread.interrupted.empty()) return;
+      thread.from = thread.interrupted.back();
+      thread.interrupted.pop_back();
     } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
       entry(create->routine);
     } else if (std::holds_alternative<Gap>(event.body)) {
-      for (auto& [id, thread] : threads_) thread.from = kNothing;
+      for (auto& [id, thread] : threads_) thread = {};
     }
   }
 
@@ -72,7 +79,8 @@ class Observer {
  private:
   static constexpr std::uint32_t kNothing = ~0U;
   struct Thread {
-    std::uint32_t from = kNothing;  // the block that went somewhere last
+    std::uint32_t from = kNothing;           // the block that went somewhere last
+    std::vector<std::uint32_t> interrupted;  // those of before each signal
   };
 
   Thread& of(ThreadId id) {

@@ -9,11 +9,11 @@
 
 #include "detectors/access_filter.h"
 #include "detectors/detector.h"
-#include "detectors/lifetimes.h"
 #include "detectors/lock_sets.h"
 #include "detectors/moments.h"
 #include "detectors/sites.h"
 #include "detectors/sync_model.h"
+#include "dpdg/lifetimes.h"
 #include "svd/trace/reader.h"
 
 namespace svd {

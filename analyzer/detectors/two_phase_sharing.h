@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "detectors/detector.h"
-#include "detectors/lifetimes.h"
 #include "detectors/shadow.h"
 #include "dpdg/byte_shadow.h"
+#include "dpdg/lifetimes.h"
 
 namespace svd {
 

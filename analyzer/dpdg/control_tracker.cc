@@ -97,18 +97,23 @@ void ControlTracker::leave(Thread& thread, std::uint64_t slot) {
 void ControlTracker::enter(Thread& thread, std::uint32_t function, Pc pc) {
   if (function == kNoFunction || thread.frames.back().function == kNoFunction) {
     thread.frames.back().function = function;
+    thread.frames.back().landed = true;
     return;
   }
   bool tail_call = flow_->functions()[function].entry == pc;
   if (!tail_call) {
     for (std::size_t i = thread.frames.size(); i-- > 1;) {
       if (thread.frames[i].handler) break;
-      if (thread.frames[i - 1].function == function) return pop_to(thread, i);
+      if (thread.frames[i - 1].function != function) continue;
+      pop_to(thread, i);
+      thread.frames.back().landed = true;
+      return;
     }
   }
   Frame& frame = thread.frames.back();
   frame.function = function;
   frame.call = thread.last;
+  frame.landed = !tail_call;
   thread.regions.resize(frame.first_region);
 }
 

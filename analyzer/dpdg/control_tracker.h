@@ -5,6 +5,7 @@
 // can be looked at alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -59,6 +60,7 @@ class ControlTracker {
     std::uint32_t first_save = 0;
     bool fresh = true;     // nothing of it has run yet
     bool handler = false;  // of a signal: what is below cannot be told by addresses
+    bool landed = false;   // entered past its entry: its regions may end in another order
   };
   struct Thread {
     std::vector<Frame> frames;
@@ -84,6 +86,11 @@ class ControlTracker {
     const Frame& frame = thread.frames.back();
     while (thread.regions.size() > frame.first_region && thread.regions.back().end == pc)
       thread.regions.pop_back();
+    if (!frame.landed) return;
+    auto first = thread.regions.begin() + frame.first_region;
+    thread.regions.erase(std::remove_if(first, thread.regions.end(),
+                                        [pc](const Region& region) { return region.end == pc; }),
+                         thread.regions.end());
   }
   static void open(Thread& thread, Seq seq, Pc end) {
     const Frame& frame = thread.frames.back();

@@ -7,13 +7,17 @@
 // - kRegister, kMemory: of each part that is read, its last writer in the total order (DESIGN §5,
 //   RAW); byte-exact. kMemory is told apart from kRemote, where the writer is another thread.
 // - kControl: what decided that it ran.
-// - kWriteAfterWrite, kWriteAfterRead: between threads, adjacent accesses only (Netzer).
+// - kWriteAfterWrite, kWriteAfterRead: between threads, adjacent accesses only (Netzer): no write
+//   lies between them, and no later read of the reader's thread.
 //
 // The stack pointer's own arcs are left out, and a register that was saved and restored by the same
-// activation keeps its writer.
+// activation keeps its writer. A system call's instruction uses the registers of its arguments and
+// reads and writes what the kernel does for it; what other threads did while the call was under way
+// is in no order with it. Memory that becomes new has no writer.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +26,8 @@
 #include "dpdg/code_table.h"
 #include "dpdg/control_tracker.h"
 #include "dpdg/instance.h"
+#include "dpdg/lifetimes.h"
+#include "dpdg/system_calls.h"
 #include "svd/trace/chunk.h"
 
 namespace svd {
@@ -54,15 +60,22 @@ class Dependences {
   void event(const Event& event) {
     tracker_.event(event);
     if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
+      const Instance& me = last(event.thread);
       if (kernel->access == Access::kWrite)
-        writes_.set(kernel->address, kernel->size, {event.seq - 1, {}, event.thread});
-    } else if (const auto* alloc = std::get_if<Allocation>(&event.body)) {
-      if (alloc->function == AllocFn::kRealloc) return;
-      writes_.set(alloc->address, alloc->size, {});
-      reads_.set(alloc->address, alloc->size, 0);
-    } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
+        write(me, kernel->address, kernel->size);
+      else if (me != Instance{})
+        read(me, kernel->address, kernel->size);
+    } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
+      system_call(last(event.thread), call->number);
+    }
+    if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
       thread(create->child);
       thread(create->child) = thread(event.thread);
+    } else if (auto fresh = fresh_memory(event)) {
+      const auto* made = std::get_if<Allocation>(&event.body);
+      if (made != nullptr && made->function == AllocFn::kRealloc) return;  // keeps what it holds
+      writes_.clear(fresh->address, fresh->size);
+      reads_.clear(fresh->address, fresh->size);
     }
   }
 
@@ -82,6 +95,7 @@ class Dependences {
       step(exec, block.steps[i], exec.seq + static_cast<std::uint64_t>(i - part.first),
            segments_[segment].second, cells, length);
     }
+    last(exec.thread) = {exec.end() - 1, block.steps[part.end - 1U].id, exec.thread};
   }
 
   Sink& sink() { return sink_; }
@@ -93,12 +107,19 @@ class Dependences {
   struct Reader {
     Instance instance;
     std::uint32_t next = 0;
+    bool shared = false;  // by several cells of the shadow
   };
 
   std::vector<Seq>& thread(ThreadId id) {
     if (threads_.size() <= id.value) threads_.resize(id.value + 1);
     if (threads_[id.value].empty()) threads_[id.value].assign(code_.cell_count(), kNoParent);
     return threads_[id.value];
+  }
+
+  // The thread's last instruction; {} before its first.
+  Instance& last(ThreadId id) {
+    if (last_.size() <= id.value) last_.resize(id.value + 1);
+    return last_[id.value];
   }
 
   void step(const Exec& exec, const Step& step, Seq seq, Seq parent, std::vector<Seq>& cells,
@@ -124,11 +145,28 @@ class Dependences {
           read(me, Addr(address), size);
       }
     }
-    if (step.saves) saved_[last_address] = cells[code_.cells_of(step.saved).front()];
-    for (CellDef def : code_.defs(step)) {
-      bool restored = step.restores && code_.reg_of(def.cell) == step.saved;
-      cells[def.cell] = def.stack ? kNoParent : restored ? saved_[last_address] : seq;
+    if (step.saves) {
+      auto writer = saved_[last_address].begin();
+      for (CellUse use : code_.uses(step))
+        if (code_.reg_of(use.cell) == step.saved && use.role == UseRole::kValue)
+          *writer++ = cells[use.cell];
     }
+    std::size_t restored = 0;
+    for (CellDef def : code_.defs(step)) {
+      if (step.restores && code_.reg_of(def.cell) == step.saved)
+        cells[def.cell] = saved_[last_address][restored++];
+      else
+        cells[def.cell] = def.stack ? kNoParent : seq;
+    }
+  }
+
+  // The instruction has run, but what holds its arguments it leaves alone.
+  void system_call(const Instance& me, std::uint32_t number) {
+    if (me == Instance{}) return;
+    for (Reg reg : argument_registers(number))
+      for (Cell cell : code_.cells_of(reg))
+        if (Seq writer = thread(me.thread)[cell]; writer != kNoParent)
+          sink_({ArcKind::kRegister, me, writer, {}, 0});
   }
 
   void read(const Instance& me, Addr address, std::uint64_t size) {
@@ -141,15 +179,16 @@ class Dependences {
     const std::uint64_t end = at + size;
     auto fresh = [&](std::uint64_t to) {
       if (at >= to) return;
-      readers_.push_back({me, 0});
+      bool shared = at >> 3 != (to - 1) >> 3;
+      readers_.push_back({me, 0, shared});
       reads_.set(Addr(at), to - at, static_cast<std::uint32_t>(readers_.size() - 1));
     };
     reads_.visit(address, size, [&](Addr from, unsigned length, std::uint32_t first) {
       fresh(from.value);
       at = from.value + length;
-      if (readers_[first].instance.thread == me.thread && readers_[first].next == 0 &&
-          length == 8) {
-        readers_[first].instance = me;
+      Reader& only = readers_[first];
+      if (only.instance.thread == me.thread && only.next == 0 && !only.shared && length == 8) {
+        only.instance = me;
         return;
       }
       std::uint32_t list = 0;
@@ -164,8 +203,8 @@ class Dependences {
     fresh(end);
   }
 
-  // Lists are never changed in place, because places share them; those that no place has any more
-  // are dropped now and then.
+  // Lists that places share are never changed; those that no place has any more are dropped now and
+  // then.
   void collect_readers() {
     std::vector<Reader> kept(1);
     reads_.visit_all([&](Addr at, unsigned length, std::uint32_t first) {
@@ -182,14 +221,14 @@ class Dependences {
 
   void write(const Instance& me, Addr address, std::uint64_t size) {
     writes_.visit(address, size, [&](Addr at, unsigned length, const Instance& before) {
-      if (before.thread != me.thread)
+      if (before.thread != me.thread && before.seq < me.seq)
         sink_({ArcKind::kWriteAfterWrite, me, before.seq, at, length});
     });
     bool any = false;
     reads_.visit(address, size, [&](Addr at, unsigned length, std::uint32_t first) {
       any = true;
       for (std::uint32_t r = first; r != 0; r = readers_[r].next)
-        if (readers_[r].instance.thread != me.thread)
+        if (readers_[r].instance.thread != me.thread && readers_[r].instance.seq < me.seq)
           sink_({ArcKind::kWriteAfterRead, me, readers_[r].instance.seq, at, length});
     });
     if (any) reads_.set(address, size, 0);
@@ -205,7 +244,10 @@ class Dependences {
   static constexpr std::size_t kMinReaders = 1 << 20;
   std::vector<Reader> readers_;
   std::size_t readers_limit_ = kMinReaders;
-  std::unordered_map<std::uint64_t, Seq> saved_;  // by place: the writer of the register there
+  std::vector<Instance> last_;                  // by thread
+  static constexpr std::size_t kMostCells = 3;  // of a general register: the lanes that it has
+  // By place: the writers of the register there, cell by cell.
+  std::unordered_map<std::uint64_t, std::array<Seq, kMostCells>> saved_;
   std::vector<std::pair<std::uint16_t, Seq>> segments_;
 };
 

@@ -1,48 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// svd-analyze graph: what the dependence graph of a run consists of, and a part of it as DOT.
+// svd-analyze graph: what the dependence graph of a run consists of, or a part of it as a drawing.
+
+#include "report/graph.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
+#include <tuple>
 
 #include "analyze/trace_input.h"
 #include "analyze/verbs.h"
 #include "common/exit_codes.h"
-#include "dpdg/dependences.h"
 #include "dpdg/program_model.h"
+#include "slicer/instances.h"
 #include "symbols/source_map.h"
 
 namespace svd::cli {
 namespace {
 
-constexpr std::array<std::string_view, kArcKinds> kNames{
-    "through registers", "through memory, one thread",         "through memory, between threads",
-    "control",           "write after write, between threads", "write after read, between threads"};
-constexpr std::array<std::string_view, kArcKinds> kStyles{"color=gray",
-                                                          "color=black",
-                                                          "color=red,penwidth=2",
-                                                          "style=dashed",
-                                                          "color=orange,style=dotted",
-                                                          "color=blue,style=dotted"};
 constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
 
-struct Counts {
-  std::array<std::uint64_t, kArcKinds> arcs{};
+struct Options {
+  std::string format;
+  std::string order = "adjacent";
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+
+  bool draws() const { return format == "dot" || format == "graphml"; }
 };
 
 struct Count {
-  Counts* counts;
-  void operator()(const Arc& arc) { ++counts->arcs[static_cast<std::size_t>(arc.kind)]; }
+  std::array<std::uint64_t, kArcKinds>* arcs;
+  void operator()(const Arc& arc) { ++(*arcs)[static_cast<std::size_t>(arc.kind)]; }
 };
+
+bool is_order(ArcKind kind) {
+  return kind == ArcKind::kWriteAfterWrite || kind == ArcKind::kWriteAfterRead;
+}
 
 // Arcs from the instructions [first, end).
 struct Draw {
   Seq first, end;
-  std::vector<Arc>* arcs;
+  bool order;
+  std::vector<GraphDrawing::Arc>* arcs;
   void operator()(const Arc& arc) {
-    if (arc.use.seq >= first && arc.use.seq < end) arcs->push_back(arc);
+    if (arc.use.seq >= first && arc.use.seq < end && (order || !is_order(arc.kind)))
+      arcs->push_back({arc.kind, arc.use.seq, arc.def, arc.address});
   }
 };
 
@@ -60,44 +67,93 @@ std::uint64_t walk(const TraceReader& trace, const ProgramModel& model, Sink sin
   return dependences.memory_bytes();
 }
 
-void print_counts(const TraceReader& trace, const Counts& counts, std::uint64_t memory,
-                  Output& output) {
-  output.write(fmt::format("{:>16}  instructions\n", trace.steps()));
-  std::uint64_t all = 0;
-  for (std::size_t i = 0; i < kArcKinds; ++i) {
-    output.write(fmt::format("{:>16}  arcs {}\n", counts.arcs[i], kNames[i]));
-    all += counts.arcs[i];
+// The model has told what cannot be read.
+GraphCounts count(const TraceReader& trace, const ProgramModel& model, bool quiet) {
+  GraphCounts counts;
+  counts.instructions = trace.steps();
+  Diagnostics told;
+  {
+    Progress progress("walking", "instr", trace.steps(), quiet);
+    Seq end(std::numeric_limits<std::uint64_t>::max());
+    counts.memory_bytes = walk(trace, model, Count{&counts.arcs}, end, told, progress.function());
   }
-  double steps = static_cast<double>(std::max<std::uint64_t>(trace.steps(), 1));
-  output.write(fmt::format("{:>16.2f}  arcs an instruction; none is stored\n",
-                           static_cast<double>(all) / steps));
-  output.write(fmt::format("{:>16.2f}  bytes of memory an instruction while walking\n",
-                           static_cast<double>(memory) / steps));
+  Progress progress("comparing threads", "instr", trace.steps(), quiet);
+  counts.conflicts = count_conflicts(trace, Sequencers::of(trace, told), told, progress.function());
+  return counts;
 }
 
-void print_dot(const TraceReader& trace, const ProgramModel& model, const std::vector<Arc>& arcs,
-               SourceMap& source, Output& output) {
-  output.write("digraph dependences {\n  node [shape=box, fontsize=9];\n");
-  std::set<std::pair<std::uint64_t, std::uint32_t>> uses;
-  for (const Arc& arc : arcs) uses.emplace(arc.use.seq.value, arc.use.id.value);
-  for (auto [seq, id] : uses) {
-    const Step& step = model.code.step_of(InstrId(id));
-    std::string label;
-    if (model.code.block(model.code.home_of(InstrId(id)).block).abstract) {
-      label = trace.statements()[step.statement.value].label;
-    } else {
-      const Frame& frame = source.at(step.pc).frames.front();
-      label = fmt::format("{}:{}", frame.function, frame.line);
-    }
-    std::string escaped;
-    for (char c : label)
-      escaped += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-    output.write(fmt::format("  n{} [label=\"{} {}\"];\n", seq, seq, escaped));
+std::string label_of(const TraceReader& trace, const ProgramModel& model,
+                     const InstanceFacts& facts, SourceMap& source) {
+  if (facts.step == nullptr) return "?";
+  if (model.code.block(model.code.home_of(facts.instance.id).block).abstract)
+    return trace.statements()[facts.step->statement.value].label;
+  const Frame& frame = source.at(facts.step->pc).frames.front();
+  if (frame.function.empty()) return fmt::format("{:#x}", facts.step->pc.value);
+  return frame.line == 0 ? std::string(frame.function)
+                         : fmt::format("{}:{}", frame.function, frame.line);
+}
+
+void add_nodes(const TraceReader& trace, const ProgramModel& model, Seq first, Seq end,
+               GraphDrawing& drawing, Diagnostics& diagnostics) {
+  std::set<Seq> seqs;
+  for (const GraphDrawing::Arc& arc : drawing.arcs) seqs.insert({arc.use, arc.def});
+  InstanceReader instances(trace, model.code, model.control);
+  for (Seq seq : seqs) instances.ask(seq);
+  Diagnostics told;
+  instances.answer(told);
+  SourceMap source(trace, diagnostics);
+  for (Seq seq : seqs) {
+    const InstanceFacts& facts = instances.facts(seq);
+    drawing.nodes.push_back({seq, facts.instance.thread, label_of(trace, model, facts, source),
+                             seq < first || seq >= end});
   }
-  for (const Arc& arc : arcs)
-    output.write(fmt::format("  n{} -> n{} [{}];\n", arc.use.seq.value, arc.def.value,
-                             kStyles[static_cast<std::size_t>(arc.kind)]));
-  output.write("}\n");
+}
+
+GraphDrawing draw(const TraceReader& trace, const ProgramModel& model, const Options& options,
+                  Diagnostics& diagnostics, bool quiet) {
+  GraphDrawing drawing;
+  Seq first(options.first), end(options.first + options.count);
+  Diagnostics told;
+  Progress progress("walking", "instr", trace.steps(), quiet);
+  walk(trace, model, Draw{first, end, options.order != "all", &drawing.arcs}, end, told,
+       progress.function());
+  if (options.order == "all")
+    for (const OrderPair& pair : restore_conflicts(trace, first, end, told))
+      drawing.arcs.push_back(
+          {pair.after_write ? ArcKind::kWriteAfterWrite : ArcKind::kWriteAfterRead, pair.later,
+           pair.earlier, pair.address});
+  auto key = [](const GraphDrawing::Arc& arc) { return std::tuple(arc.use, arc.kind, arc.def); };
+  std::stable_sort(drawing.arcs.begin(), drawing.arcs.end(),
+                   [key](const auto& a, const auto& b) { return key(a) < key(b); });
+  drawing.arcs.erase(std::unique(drawing.arcs.begin(), drawing.arcs.end(),
+                                 [key](const auto& a, const auto& b) { return key(a) == key(b); }),
+                     drawing.arcs.end());
+  add_nodes(trace, model, first, end, drawing, diagnostics);
+  Sequencers sequencers = Sequencers::of(trace, told);
+  auto thread = [&drawing](Seq seq) {
+    return std::lower_bound(drawing.nodes.begin(), drawing.nodes.end(), seq,
+                            [](const auto& node, Seq at) { return node.seq < at; })
+        ->thread;
+  };
+  for (GraphDrawing::Arc& arc : drawing.arcs)
+    arc.ordered = is_order(arc.kind) &&
+                  sequencers.ordered(thread(arc.def), arc.def, thread(arc.use), arc.use);
+  if (options.order == "unordered")
+    std::erase_if(drawing.arcs, [](const GraphDrawing::Arc& arc) { return arc.ordered; });
+  return drawing;
+}
+
+// An option that takes one of a few words.
+void add_choice(Command& command, const std::string& name, std::string& value,
+                const std::vector<std::string>& words, const std::string& type,
+                const std::string& what) {
+  auto set = [&value, words, name](const std::string& word) {
+    if (std::find(words.begin(), words.end(), word) == words.end())
+      throw CLI::ValidationError(name,
+                                 fmt::format("takes {}, not '{}'", fmt::join(words, ", "), word));
+    value = word;
+  };
+  command.app().add_option_function<std::string>(name, set, what)->type_name(type);
 }
 
 }  // namespace
@@ -110,35 +166,39 @@ int run_graph(const Arguments& arguments) {
   command.usage("[options] TRACE");
   std::string input;
   std::string path;
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
+  Options options;
   add_trace(command, input);
-  add_count(command.app(), "--first", first, "draw from this instruction on");
-  add_count(command.app(), "--count", count, "draw so many instructions, as DOT");
+  add_count(command.app(), "--first", options.first, "draw from this instruction on");
+  add_count(command.app(), "--count", options.count, "draw so many instructions");
+  add_choice(command, "--format", options.format, {"text", "json", "dot", "graphml"}, "FORMAT",
+             "counts as text or json; a drawing as dot or graphml");
+  add_choice(command, "--order", options.order, {"adjacent", "unordered", "all"}, "WHICH",
+             "order arcs to draw: adjacent (the default) accesses, of them those that "
+             "synchronisation leaves unordered, or all");
   add_output(command, path, "write to FILE instead of standard output");
   add_trace_exits(command);
   if (auto exit = command.parse(arguments)) return *exit;
+  if (options.format.empty()) options.format = options.count == 0 ? "text" : "dot";
+  if (options.draws() && options.count == 0)
+    return command.wrong_use("a drawing needs --count, the number of instructions to draw");
+  if (!options.draws() && options.count != 0)
+    return command.wrong_use("--count draws; --format=" + options.format + " counts the whole run");
   auto trace = open_trace(command, input);
   if (!trace) return kUnreadable;
   auto output = Output::open(path, input);
   if (!output) return output_failed(command, output.error());
   Diagnostics diagnostics = trace->diagnostics();
+  note_gaps(*trace, diagnostics);
   ProgramModel model(*trace, diagnostics);
-  {
-    Progress progress("walking", "instr", trace->steps(), command.quiet());
-    if (count != 0) {
-      std::vector<Arc> arcs;
-      Seq end(first + count);
-      walk(*trace, model, Draw{Seq(first), end, &arcs}, end, diagnostics, progress.function());
-      SourceMap source(*trace, diagnostics);
-      print_dot(*trace, model, arcs, source, *output);
-    } else {
-      Counts counts;
-      Seq end(std::numeric_limits<std::uint64_t>::max());
-      std::uint64_t memory =
-          walk(*trace, model, Count{&counts}, end, diagnostics, progress.function());
-      print_counts(*trace, counts, memory, *output);
-    }
+  if (options.draws()) {
+    GraphDrawing drawing = draw(*trace, model, options, diagnostics, command.quiet());
+    (options.format == "dot" ? print_graph_dot : print_graph_graphml)(drawing, *output);
+  } else {
+    GraphCounts counts = count(*trace, model, command.quiet());
+    if (options.format == "json")
+      print_graph_json(counts, diagnostics, *output);
+    else
+      print_graph_counts(counts, *output);
   }
   if (auto written = output->finish(); !written) return output_failed(command, written.error());
   tell(command, diagnostics);

@@ -42,6 +42,8 @@ void tell(const Command& command, const Diagnostics& diagnostics);
 
 // What a Gap event says is missing from the run, as diagnostics.
 void note_gap(const Event& event, const Gap& gap, Diagnostics& diagnostics);
+// Of all of them, by a scan of their own.
+void note_gaps(const TraceReader& trace, Diagnostics& diagnostics);
 
 // kDamaged when anything is missing, else kSuccess.
 int exit_code(const TraceReader& trace, const Diagnostics& diagnostics);

@@ -5,6 +5,8 @@
  */
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcbase.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_threadstate.h"
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"
 #include "svd_tool.h"
@@ -39,9 +41,23 @@ static void log_text(UInt type, ThreadId tid, Addr text, SizeT max) {
   svd_log_commit();
 }
 
+/* Valgrind takes every call of futex for one that writes the word; only those on locks that hand on
+ * priority do. By thread: whether the call under way is another one. */
+static Bool* leaves_word;
+
+static void note_futex(ThreadId tid, UInt number, const UWord* args) {
+  if (!leaves_word) leaves_word = VG_(calloc)("svd.futex", VG_N_THREADS, sizeof(Bool));
+  leaves_word[tid] = False;
+  if (number != __NR_futex) return;
+  UWord operation = args[1] & ~(UWord)(VKI_FUTEX_PRIVATE_FLAG | VKI_FUTEX_CLOCK_REALTIME);
+  leaves_word[tid] = operation < VKI_FUTEX_LOCK_PI || operation == VKI_FUTEX_WAIT_BITSET ||
+                     operation == VKI_FUTEX_WAKE_BITSET;
+}
+
 void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
   svd_log_retranslate();
   svd_window_poll();
+  note_futex(tid, number, args);
   SvdWireSyscall* r = svd_log_record(SVD_WIRE_SYSCALL, tid, sizeof(*r), 0);
   if (r) {
     r->number = number;
@@ -117,6 +133,7 @@ void svd_log_kernel_write(ThreadId tid, Addr address, SizeT size, const UChar* b
 }
 
 void svd_kernel_write(CorePart part, ThreadId tid, Addr address, SizeT size) {
+  if (part == Vg_CoreSysCall && leaves_word && leaves_word[tid]) return;
   Bool known = readable(address, size);
   for (SizeT n; size > 0; address += n, size -= n) {
     n = size < CHUNK ? size : CHUNK;

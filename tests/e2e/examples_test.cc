@@ -4,6 +4,8 @@
 // themselves and recorded. That the failing ones do fail is for the seeded schedules to show; here
 // a failing one may pass, but if it fails, then as the manifest says.
 
+#include "examples.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,62 +20,16 @@
 
 #include "record.h"
 #include "support/json_schema.h"
-#include "support/small_trace.h"
 
 namespace svd::test {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// A member of the manifest's list, and what gtest calls it.
-struct Example {
-  json entry;
-
-  std::string name() const { return entry.at("name"); }
-  bool can_fail() const { return !entry.at("symptom").is_null(); }
-
-  friend std::ostream& operator<<(std::ostream& out, const Example& example) {
-    return out << example.name();
-  }
-};
-
 namespace {
 
 constexpr int kTurns = 3;
 const char* const kFolder = SVD_SOURCE_DIR "/examples";
-
-std::vector<Example> examples() {
-  std::ifstream file(fs::path(kFolder) / "manifest.json");
-  json manifest = json::parse(file);
-  std::vector<Example> list;
-  for (const json& entry : manifest.at("examples")) list.push_back({entry});
-  return list;
-}
-
-// A folder for what a program writes; it goes when the test is over.
-class Scratch {
- public:
-  Scratch() : path_(temp_path("example")) { fs::create_directory(path_); }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  // The words of a command of the manifest.
-  std::vector<std::string> command(const json& words) const {
-    std::vector<std::string> command;
-    for (std::string word : words) {
-      word = std::regex_replace(word, std::regex(R"(\{bin\})"), SVD_EXAMPLE_DIR);
-      command.push_back(std::regex_replace(word, std::regex(R"(\{scratch\})"), path_));
-    }
-    return command;
-  }
-
- private:
-  std::string path_;
-};
 
 // What the manifest says of a run, if it passed; otherwise what is wrong. A program that can fail
 // may have lost something silently when it passes.

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -25,26 +26,32 @@ CommandResult slice(const Recording& recording, const std::vector<std::string>& 
   return run_command(command);
 }
 
+// Of a program, one of its sources.
+using Source = std::pair<std::string, std::string>;
+
+class Decisions : public testing::TestWithParam<Source> {};
+
 // Every line marked "by @x" in the source has the line marked "@x" as its nearest decision.
-TEST(Slice, ControlIsAsTheSourceSays) {
-  Recording recording(program("decisions"));
+TEST_P(Decisions, AreAsTheSourceSays) {
+  const auto& [name, file] = GetParam();
+  Recording recording(program(name));
   ASSERT_EQ(recording.result().exit_code, 0) << recording.result().err;
-  std::ifstream source(SVD_SOURCE_DIR "/tests/programs/decisions.c");
+  std::ifstream source(SVD_SOURCE_DIR "/tests/programs/" + file);
   std::map<std::string, int> marked;
   std::vector<std::pair<int, std::string>> expected;
   std::string text;
   for (int line = 1; std::getline(source, text); ++line) {
-    std::size_t comment = text.find("  // ");
+    std::size_t comment = text.find(" // ");
     if (comment == std::string::npos) continue;
-    std::string rest = text.substr(comment + 5);
+    std::string rest = text.substr(comment + 4);
     std::size_t by = rest.find("by @");
     if (rest.starts_with("@")) marked[rest.substr(1, rest.find(' ') - 1)] = line;
     if (by != std::string::npos) expected.emplace_back(line, rest.substr(by + 4));
   }
-  ASSERT_GE(expected.size(), 12U);
+  ASSERT_GE(expected.size(), 3U);
   for (const auto& [line, by] : expected) {
     CommandResult result =
-        slice(recording, {fmt::format("decisions.c:{}", line), "--control", "--format=json"});
+        slice(recording, {fmt::format("{}:{}", file, line), "--control", "--format=json"});
     ASSERT_EQ(result.exit_code, 0) << line << result.err;
     json statements = json::parse(result.out).at("slice").at("statements");
     ASSERT_GE(statements.size(), 2U) << line;
@@ -52,6 +59,16 @@ TEST(Slice, ControlIsAsTheSourceSays) {
     EXPECT_EQ(statements[1].at("line"), marked.at(by)) << "of line " << line;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Sources, Decisions,
+                         testing::Values(Source{"decisions", "decisions.c"},
+                                         Source{"decisions", "decisions_by_hand.S"},
+                                         Source{"decisions_cc", "decisions_cc.cc"}),
+                         [](const auto& test) {
+                           std::string name = test.param.second;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
 
 TEST(Slice, WrongCriteriaGetASentence) {
   Recording recording(program("decisions"));

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+int by_hand(int n);  // decisions_by_hand.S
+
 static volatile int value;
 static jmp_buf landing;
 
@@ -27,6 +29,31 @@ static void loops(int n) {
     value = i + 1;               // by @break
   }
   value = 4;  // by @call-loops
+}
+
+static void early(int n) {
+  while (n > 0) {  // @while
+    if (n == 2)    // @return by @while
+      return;      // by @return
+    --n;           // by @return
+  }
+}
+
+static void backward(int n) {
+again:
+  value = n;
+  if (n > 0) {  // @goto
+    --n;        // by @goto
+    goto again;
+  }
+}
+
+static int positive(int n) { return n > 0; }
+
+static void both(int a, int b) {
+  if (positive(a) &&  // @left
+      positive(b))    // by @left
+    value = 20;
 }
 
 static void table(int n) {
@@ -96,7 +123,11 @@ int main(int argc, char** argv) {
   (void)argv;
   if_else(argc);  // @call-if
   loops(8);       // @call-loops
+  early(4);
+  backward(3);
+  both(argc, argc);
   table(argc + 2);
+  value = by_hand(argc);
   value = factorial(5);
   jumps();
   signal(SIGUSR1, handler);

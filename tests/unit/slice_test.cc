@@ -9,11 +9,11 @@
 #include <map>
 #include <optional>
 #include <queue>
-#include <random>
 #include <set>
 
 #include "dpdg/program_model.h"
 #include "slicer/backward.h"
+#include "support/random_run.h"
 #include "support/trace_builder.h"
 
 namespace svd::test {
@@ -240,44 +240,38 @@ TEST(Slice, WhatWasFreedDoesNotReachWhatIsAllocatedThere) {
   EXPECT_EQ(labels(outcome), (std::set<std::string>{"use"}));
 }
 
-// A random trace: threads, overlapping places, predicates, roles.
-void build(TraceBuilder& t, std::mt19937_64& random, std::size_t length) {
-  auto below = [&random](std::uint64_t n) { return random() % n; };
-  std::vector<StatementId> statements;
-  std::vector<std::string> names;
-  std::size_t count = 3 + below(12);
-  for (std::size_t i = 0; i < count; ++i) {
-    Statement statement;
-    statement.label = "s" + std::to_string(i);
-    for (std::size_t k = below(3); k-- > 0 && !statements.empty();)
-      statement.controlled_by.push_back(statements[below(statements.size())]);
-    statements.push_back(t.statement(statement));
-    names.push_back(statement.label);
-  }
-  Var place = t.var("place", 24);
-  auto any = [&] {
-    Var var{place.address + below(20), static_cast<std::uint16_t>(1 + below(4))};
-    return var;
+// write(fd, buffer, size) follows from its three arguments and the bytes, not from r10.
+TEST(Slice, ASystemCallFollowsFromItsArguments) {
+  Process process = TraceBuilder::text_process();
+  process.has_values = false;
+  TraceBuilder t(process);
+  Block block;
+  std::uint64_t pc = 0x401000;
+  auto add = [&](std::initializer_list<std::uint8_t> code) {
+    block.instructions.push_back({Pc(pc), static_cast<std::uint8_t>(code.size())});
+    block.code.insert(block.code.end(), code);
+    pc += code.size();
   };
-  for (std::size_t i = 0; i < length; ++i) {
-    t.thread(static_cast<std::uint32_t>(1 + below(3)));
-    const std::string& name = names[below(names.size())];
-    Operand read = r(any());
-    if (below(3) == 0) read = address(read);
-    switch (below(4)) {
-      case 0:
-        t.exec(name, {read});
-        break;
-      case 1:
-        t.exec(name, {w(any())});
-        break;
-      case 2:
-        t.exec(name, {read, w(any())});
-        break;
-      default:
-        t.exec(name, {read, r(any()), w(any())});
-    }
-  }
+  add({0xc6, 0x06, 1});  // mov byte [rsi],1
+  block.slots.push_back({.instruction = 0, .size = 1, .write = true});
+  add({0x48, 0xc7, 0xc2, 1, 0, 0, 0});  // mov rdx,1
+  add({0x49, 0xc7, 0xc2, 1, 0, 0, 0});  // mov r10,1
+  add({0x48, 0xc7, 0xc7, 1, 0, 0, 0});  // mov rdi,1
+  add({0x48, 0xc7, 0xc0, 1, 0, 0, 0});  // mov rax,1
+  add({0x0f, 0x05});                    // syscall
+  std::uint64_t buffer = 0x10000;
+  t.writer().run(ThreadId(1));
+  t.writer().exec(t.writer().add(block), &buffer, nullptr);
+  t.event(SyscallEnter{.number = 1});
+  t.event(KernelAccess{.access = Access::kRead, .address = Addr(buffer), .size = 1});
+  TraceReader trace = t.finish();
+  Diagnostics diagnostics;
+  ProgramModel model(trace, diagnostics);
+  Slice slice = slice_backward({trace, model.code, model.control, {}},
+                               {{.seq = Seq(5), .thread = ThreadId(1)}}, {}, diagnostics);
+  std::set<std::uint64_t> found;
+  for (const SliceItem& item : slice.items) found.insert(item.nearest.seq.value);
+  EXPECT_EQ(found, (std::set<std::uint64_t>{0, 1, 3, 4, 5}));
 }
 
 // SVD_PROPERTY_RUNS=100000 for the long campaign.
@@ -288,7 +282,7 @@ TEST(Slice, IsTheDefinitionOnRandomTraces) {
     std::mt19937_64 random(seed);
     TraceBuilder t;
     std::size_t length = 2 + random() % 60;
-    build(t, random, length);
+    random_statements(t, random, length);
     SliceOptions options;
     options.control = random() % 4 != 0;
     options.addresses = random() % 4 != 0;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What takes part in dependences between threads: the accesses of instructions and of the kernel,
+// in the order of the run. Private to the room.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "dpdg/lifetimes.h"
+#include "svd/trace/reader.h"
+
+namespace svd {
+
+struct Touched {
+  Addr address{};
+  std::uint64_t size = 0;
+  bool write = false;
+  ThreadId thread{};
+  Seq seq{};
+};
+
+// Calls access(Touched) for all accesses of instructions and the kernel, fresh(Range) where memory
+// has a new lifetime. What the kernel does before the thread did anything is by nobody.
+template <class Sink>
+class Accesses {
+ public:
+  explicit Accesses(Sink& sink) : sink_(sink) {}
+
+  void exec(const Exec& exec) {
+    exec.accesses([&](const MemoryAccess& a) {
+      if (a.size > 0) sink_.access({a.address, a.size, a.slot->write, exec.thread, a.seq});
+    });
+    last_[exec.thread] = exec.end() - 1;
+  }
+
+  void event(const Event& event) {
+    if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
+      bool write = kernel->access == Access::kWrite;
+      auto last = last_.find(event.thread);
+      if (kernel->size == 0) return;
+      if (last != last_.end())
+        sink_.access({kernel->address, kernel->size, write, event.thread, last->second});
+      else if (write)
+        sink_.fresh({kernel->address, kernel->size});
+    } else if (auto fresh = fresh_memory(event)) {
+      const auto* made = std::get_if<Allocation>(&event.body);
+      if (made == nullptr || made->function != AllocFn::kRealloc) sink_.fresh(*fresh);
+    }
+  }
+
+ private:
+  Sink& sink_;
+  std::unordered_map<ThreadId, Seq> last_;
+};
+
+// As far as the chunk in which `end` lies.
+template <class Sink>
+void walk_accesses(const TraceReader& trace, Sink& sink, Seq end, Diagnostics& diagnostics,
+                   const ProgressFunction& progress = no_progress) {
+  Accesses<Sink> accesses(sink);
+  trace.scan(TraceReader::Order::kForward, {.addresses = true, .values = false, .events = true},
+             diagnostics, [&](const Chunk& chunk) {
+               chunk.walk(accesses);
+               progress(chunk.end_seq().value);
+               return chunk.end_seq() < end;
+             });
+}
+
+}  // namespace svd

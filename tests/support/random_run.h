@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random runs for property tests of what follows dependences: of statements, and of made-up machine
+// code that has everything in which registers, activations and the kernel take part.
+#pragma once
+
+#include <cstddef>
+#include <random>
+
+#include "support/trace_builder.h"
+
+namespace svd::test {
+
+// Statements s0, s1, … of three threads that read and write overlapping places and control each
+// other: one instruction each.
+void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t length);
+
+// At most `length` blocks of functions that branch, call, save registers, jump back into their
+// callers, make system calls and are interrupted by signals, in up to three threads.
+void random_machine_run(TraceWriter& writer, std::mt19937_64& random, std::size_t length);
+
+}  // namespace svd::test
