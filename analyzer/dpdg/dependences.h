@@ -18,51 +18,33 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dpdg/arc.h"
 #include "dpdg/byte_shadow.h"
 #include "dpdg/code_table.h"
 #include "dpdg/control_tracker.h"
-#include "dpdg/instance.h"
+#include "dpdg/last_accesses.h"
 #include "svd/trace/chunk.h"
+#include "svd/trace/result.h"
 
 namespace svd {
-
-enum class ArcKind : std::uint8_t {
-  kRegister,
-  kMemory,
-  kRemote,
-  kControl,
-  kWriteAfterWrite,
-  kWriteAfterRead
-};
-inline constexpr std::size_t kArcKinds = 6;
-
-struct Arc {
-  ArcKind kind{};
-  Instance use{};  // the later one
-  Seq def{};       // what it follows from
-  Addr address{};  // of arcs through memory
-  std::uint64_t size = 0;
-};
 
 // Sink: void operator()(const Arc&).
 template <class Sink>
 class Dependences {
  public:
   Dependences(const CodeTable& code, ControlTracker tracker, Sink sink)
-      : code_(code), tracker_(std::move(tracker)), sink_(std::move(sink)), readers_(1) {}
+      : code_(code), tracker_(std::move(tracker)), sink_(std::move(sink)) {}
 
   void event(const Event& event) {
     tracker_.event(event);
     if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
       if (kernel->access == Access::kWrite)
-        writes_.set(kernel->address, kernel->size, {event.seq - 1, {}, event.thread});
+        memory_.overwrite(Mark(event.seq - 1, index(event.thread)), kernel->address, kernel->size);
     } else if (const auto* alloc = std::get_if<Allocation>(&event.body)) {
-      if (alloc->function == AllocFn::kRealloc) return;
-      writes_.set(alloc->address, alloc->size, {});
-      reads_.set(alloc->address, alloc->size, 0);
+      if (alloc->function != AllocFn::kRealloc) memory_.forget(alloc->address, alloc->size);
     } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
-      thread(create->child);
-      thread(create->child) = thread(event.thread);
+      std::uint32_t child = index(create->child);
+      cells_[child] = cells_[index(event.thread)];
     }
   }
 
@@ -73,139 +55,74 @@ class Dependences {
     tracker_.exec(
         exec, [this](std::uint16_t first, Seq parent) { segments_.emplace_back(first, parent); });
     if (part.end > block.steps.size()) return;
-    std::vector<Seq>& cells = thread(exec.thread);
+    std::uint32_t thread = index(exec.thread);
     const std::uint64_t* length = exec.lengths;
-    if (readers_.size() > readers_limit_) collect_readers();
     std::size_t segment = 0;
     for (std::uint16_t i = part.first; i < part.end; ++i) {
       while (segment + 1 < segments_.size() && segments_[segment + 1].first <= i) ++segment;
       step(exec, block.steps[i], exec.seq + static_cast<std::uint64_t>(i - part.first),
-           segments_[segment].second, cells, length);
+           segments_[segment].second, thread, length);
     }
   }
 
   Sink& sink() { return sink_; }
-  std::uint64_t memory_bytes() const {
-    return writes_.memory_bytes() + reads_.memory_bytes() + readers_.size() * sizeof(Reader);
-  }
+  std::uint64_t memory_bytes() const { return memory_.memory_bytes() + saved_.memory_bytes(); }
 
  private:
-  struct Reader {
-    Instance instance;
-    std::uint32_t next = 0;
-  };
-
-  std::vector<Seq>& thread(ThreadId id) {
-    if (threads_.size() <= id.value) threads_.resize(id.value + 1);
-    if (threads_[id.value].empty()) threads_[id.value].assign(code_.cell_count(), kNoParent);
-    return threads_[id.value];
+  // Threads by when they were met.
+  std::uint32_t index(ThreadId id) {
+    if (id == recent_id_ && recent_ < cells_.size()) return recent_;
+    auto [entry, fresh] = index_.try_emplace(id.value, static_cast<std::uint32_t>(cells_.size()));
+    if (fresh) cells_.emplace_back(code_.cell_count(), kNoParent);
+    SVD_CHECK(entry->second < Mark::kMostThreads);
+    recent_id_ = id;
+    return recent_ = entry->second;
   }
 
-  void step(const Exec& exec, const Step& step, Seq seq, Seq parent, std::vector<Seq>& cells,
+  void step(const Exec& exec, const Step& step, Seq seq, Seq parent, std::uint32_t thread,
             const std::uint64_t*& length) {
     Instance me{seq, step.id, exec.thread};
     if (parent != kNoParent) sink_({ArcKind::kControl, me, parent, {}, 0});
+    std::vector<Seq>& cells = cells_[thread];
     for (CellUse use : code_.uses(step))
       if (cells[use.cell] != kNoParent) sink_({ArcKind::kRegister, me, cells[use.cell], {}, 0});
-    std::uint64_t last_address = 0;
+    Addr last_address{};
     const Part& part = exec.shape->part;
     const Block& block = *exec.shape->block;
     if (exec.addresses != nullptr) {
+      auto through_memory = [&](ArcKind kind, Mark from, Addr at, std::uint64_t size) {
+        sink_({kind, me, from.seq(), at, size});
+      };
       std::uint16_t end = std::min(step.end_slot, part.end_slot);
       for (std::uint16_t s = std::max(step.first_slot, part.first_slot); s < end; ++s) {
         const Slot& slot = block.slots[s];
         std::uint64_t size = slot.is_range() ? *length++ : slot.size;
-        std::uint64_t address = exec.addresses[s - part.first_slot];
-        if (address == kAbsent.value || size == 0) continue;
+        Addr address(exec.addresses[s - part.first_slot]);
+        if (address == kAbsent || size == 0) continue;
         last_address = address;
         if (slot.write)
-          write(me, Addr(address), size);
+          memory_.write(Mark(seq, thread), address, size, through_memory);
         else if (step.flow != Flow::kReturn && !step.restores)
-          read(me, Addr(address), size);
+          memory_.read(Mark(seq, thread), address, size, through_memory);
       }
     }
-    if (step.saves) saved_[last_address] = cells[code_.cells_of(step.saved).front()];
+    // Kept plus 1, which makes 0 of kNoParent.
+    if (step.saves) saved_.set(last_address, 8, cells[code_.cells_of(step.saved).front()] + 1);
     for (CellDef def : code_.defs(step)) {
       bool restored = step.restores && code_.reg_of(def.cell) == step.saved;
-      cells[def.cell] = def.stack ? kNoParent : restored ? saved_[last_address] : seq;
+      cells[def.cell] = def.stack ? kNoParent : restored ? saved_.at(last_address) - 1 : seq;
     }
-  }
-
-  void read(const Instance& me, Addr address, std::uint64_t size) {
-    writes_.visit(address, size, [&](Addr at, unsigned length, const Instance& write) {
-      ArcKind kind = write.thread == me.thread ? ArcKind::kMemory : ArcKind::kRemote;
-      sink_({kind, me, write.seq, at, length});
-    });
-    // Readers since the last write, one for each thread; most places have one.
-    std::uint64_t at = address.value;
-    const std::uint64_t end = at + size;
-    auto fresh = [&](std::uint64_t to) {
-      if (at >= to) return;
-      readers_.push_back({me, 0});
-      reads_.set(Addr(at), to - at, static_cast<std::uint32_t>(readers_.size() - 1));
-    };
-    reads_.visit(address, size, [&](Addr from, unsigned length, std::uint32_t first) {
-      fresh(from.value);
-      at = from.value + length;
-      if (readers_[first].instance.thread == me.thread && readers_[first].next == 0 &&
-          length == 8) {
-        readers_[first].instance = me;
-        return;
-      }
-      std::uint32_t list = 0;
-      for (std::uint32_t r = first; r != 0; r = readers_[r].next)
-        if (readers_[r].instance.thread != me.thread) {
-          readers_.push_back({readers_[r].instance, list});
-          list = static_cast<std::uint32_t>(readers_.size() - 1);
-        }
-      readers_.push_back({me, list});
-      reads_.set(from, length, static_cast<std::uint32_t>(readers_.size() - 1));
-    });
-    fresh(end);
-  }
-
-  // Lists are never changed in place, because places share them; those that no place has any more
-  // are dropped now and then.
-  void collect_readers() {
-    std::vector<Reader> kept(1);
-    reads_.visit_all([&](Addr at, unsigned length, std::uint32_t first) {
-      std::uint32_t list = 0;
-      for (std::uint32_t r = first; r != 0; r = readers_[r].next) {
-        kept.push_back({readers_[r].instance, list});
-        list = static_cast<std::uint32_t>(kept.size() - 1);
-      }
-      reads_.set(at, length, list);
-    });
-    readers_ = std::move(kept);
-    readers_limit_ = std::max<std::size_t>(kMinReaders, 2 * readers_.size());
-  }
-
-  void write(const Instance& me, Addr address, std::uint64_t size) {
-    writes_.visit(address, size, [&](Addr at, unsigned length, const Instance& before) {
-      if (before.thread != me.thread)
-        sink_({ArcKind::kWriteAfterWrite, me, before.seq, at, length});
-    });
-    bool any = false;
-    reads_.visit(address, size, [&](Addr at, unsigned length, std::uint32_t first) {
-      any = true;
-      for (std::uint32_t r = first; r != 0; r = readers_[r].next)
-        if (readers_[r].instance.thread != me.thread)
-          sink_({ArcKind::kWriteAfterRead, me, readers_[r].instance.seq, at, length});
-    });
-    if (any) reads_.set(address, size, 0);
-    writes_.set(address, size, me);
   }
 
   const CodeTable& code_;
   ControlTracker tracker_;
   Sink sink_;
-  std::vector<std::vector<Seq>> threads_;  // by thread: the last writer of each cell
-  ByteShadow<Instance> writes_;
-  ByteShadow<std::uint32_t> reads_;  // into readers_
-  static constexpr std::size_t kMinReaders = 1 << 20;
-  std::vector<Reader> readers_;
-  std::size_t readers_limit_ = kMinReaders;
-  std::unordered_map<std::uint64_t, Seq> saved_;  // by place: the writer of the register there
+  std::unordered_map<std::uint32_t, std::uint32_t> index_;  // of threads by id
+  ThreadId recent_id_{};
+  std::uint32_t recent_ = 0;
+  std::vector<std::vector<Seq>> cells_;  // by thread: the last writer of each cell
+  LastAccesses memory_;
+  ByteShadow<Seq> saved_;  // at the place of a saved register: the register's writer
   std::vector<std::pair<std::uint16_t, Seq>> segments_;
 };
 
