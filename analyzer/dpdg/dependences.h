@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "dpdg/arc.h"
+#include "dpdg/block_plan.h"
 #include "dpdg/byte_shadow.h"
 #include "dpdg/code_table.h"
 #include "dpdg/control_tracker.h"
@@ -28,12 +29,18 @@
 
 namespace svd {
 
-// Sink: void operator()(const Arc&).
+// Sink: void operator()(const Arc&). One that only counts says so by void count(ArcKind, n), and is
+// told of many at once where each is not worth the time.
+template <class Sink>
+concept CountsArcs = requires(Sink sink) {
+  sink.count(ArcKind{}, std::uint64_t{});
+};
+
 template <class Sink>
 class Dependences {
  public:
   Dependences(const CodeTable& code, ControlTracker tracker, Sink sink)
-      : code_(code), tracker_(std::move(tracker)), sink_(std::move(sink)) {}
+      : code_(code), tracker_(std::move(tracker)), sink_(std::move(sink)), plans_(code) {}
 
   void event(const Event& event) {
     tracker_.event(event);
@@ -49,19 +56,18 @@ class Dependences {
   }
 
   void exec(const Exec& exec) {
-    const CodeBlock& block = code_.block(exec.shape->id);
     const Part& part = exec.shape->part;
-    segments_.clear();
-    tracker_.exec(
-        exec, [this](std::uint16_t first, Seq parent) { segments_.emplace_back(first, parent); });
-    if (part.end > block.steps.size()) return;
+    if (part.end > code_.block(exec.shape->id).steps.size()) {
+      tracker_.exec(exec, [](std::uint16_t, Seq) {});
+      return;
+    }
+    decide(exec);
     std::uint32_t thread = index(exec.thread);
     const std::uint64_t* length = exec.lengths;
-    std::size_t segment = 0;
-    for (std::uint16_t i = part.first; i < part.end; ++i) {
-      while (segment + 1 < segments_.size() && segments_[segment + 1].first <= i) ++segment;
-      step(exec, block.steps[i], exec.seq + static_cast<std::uint64_t>(i - part.first),
-           segments_[segment].second, thread, length);
+    for (const BlockPlans::Section& section : plans_.of(*exec.shape)) {
+      follow_registers(exec, section, cells_[thread]);
+      follow_memory(exec, section, thread, length);
+      define(exec, section, cells_[thread]);
     }
   }
 
@@ -79,51 +85,93 @@ class Dependences {
     return recent_ = entry->second;
   }
 
-  void step(const Exec& exec, const Step& step, Seq seq, Seq parent, std::uint32_t thread,
-            const std::uint64_t*& length) {
-    Instance me{seq, step.id, exec.thread};
-    if (parent != kNoParent) sink_({ArcKind::kControl, me, parent, {}, 0});
-    std::vector<Seq>& cells = cells_[thread];
-    for (CellUse use : code_.uses(step))
-      if (cells[use.cell] != kNoParent) sink_({ArcKind::kRegister, me, cells[use.cell], {}, 0});
-    Addr last_address{};
-    const Part& part = exec.shape->part;
-    const Block& block = *exec.shape->block;
-    if (exec.addresses != nullptr) {
-      auto through_memory = [&](ArcKind kind, Mark from, Addr at, std::uint64_t size) {
-        sink_({kind, me, from.seq(), at, size});
-      };
-      std::uint16_t end = std::min(step.end_slot, part.end_slot);
-      for (std::uint16_t s = std::max(step.first_slot, part.first_slot); s < end; ++s) {
-        const Slot& slot = block.slots[s];
-        std::uint64_t size = slot.is_range() ? *length++ : slot.size;
-        Addr address(exec.addresses[s - part.first_slot]);
-        if (address == kAbsent || size == 0) continue;
-        last_address = address;
-        if (slot.write)
-          memory_.write(Mark(seq, thread), address, size, through_memory);
-        else if (step.flow != Flow::kReturn && !step.restores)
-          memory_.read(Mark(seq, thread), address, size, through_memory);
+  // The instance of a step, counted from the first of the execution.
+  Instance instance(const Exec& exec, std::uint16_t step) const {
+    const Step& of = code_.block(exec.shape->id).steps[exec.shape->part.first + step];
+    return {exec.seq + step, of.id, exec.thread};
+  }
+
+  void decide(const Exec& exec) {
+    std::uint16_t from = exec.shape->part.first;
+    Seq parent = kNoParent;
+    auto until = [&](std::uint16_t end) {
+      if (parent == kNoParent) return;
+      if constexpr (CountsArcs<Sink>) {
+        sink_.count(ArcKind::kControl, static_cast<std::uint64_t>(end - from));
+      } else {
+        for (std::uint16_t i = from; i < end; ++i) {
+          auto step = static_cast<std::uint16_t>(i - exec.shape->part.first);
+          sink_({ArcKind::kControl, instance(exec, step), parent, {}, 0});
+        }
       }
-    }
-    // Kept plus 1, which makes 0 of kNoParent.
-    if (step.saves) saved_.set(last_address, 8, cells[code_.cells_of(step.saved).front()] + 1);
-    for (CellDef def : code_.defs(step)) {
-      bool restored = step.restores && code_.reg_of(def.cell) == step.saved;
-      cells[def.cell] = def.stack ? kNoParent : restored ? saved_.at(last_address) - 1 : seq;
+    };
+    tracker_.exec(exec, [&](std::uint16_t first, Seq next) {
+      until(first);
+      from = first;
+      parent = next;
+    });
+    until(exec.shape->part.end);
+  }
+
+  void follow_registers(const Exec& exec, const BlockPlans::Section& section,
+                        const std::vector<Seq>& cells) {
+    auto arcs = plans_.of(section.arcs);
+    auto uses = plans_.of(section.uses);
+    if constexpr (CountsArcs<Sink>) {
+      std::uint64_t count = arcs.size();
+      for (PlannedUse use : uses) count += cells[use.cell] != kNoParent;
+      sink_.count(ArcKind::kRegister, count);
+    } else {
+      for (PlannedArc arc : arcs)
+        sink_({ArcKind::kRegister, instance(exec, arc.use), exec.seq + arc.def, {}, 0});
+      for (PlannedUse use : uses)
+        if (cells[use.cell] != kNoParent)
+          sink_({ArcKind::kRegister, instance(exec, use.step), cells[use.cell], {}, 0});
     }
   }
 
+  void follow_memory(const Exec& exec, const BlockPlans::Section& section, std::uint32_t thread,
+                     const std::uint64_t*& length) {
+    for (const PlannedAccess& access : plans_.of(section.accesses)) {
+      std::uint64_t size = access.size == 0 ? *length++ : access.size;
+      Addr address(exec.addresses[access.access]);
+      if (address == kAbsent || size == 0 || !access.carries) continue;
+      auto follow = [&](ArcKind kind, Mark from, Addr at, std::uint64_t bytes) {
+        sink_({kind, instance(exec, access.step), from.seq(), at, bytes});
+      };
+      Mark me(exec.seq + access.step, thread);
+      if (access.write)
+        memory_.write(me, address, size, follow);
+      else
+        memory_.read(me, address, size, follow);
+    }
+  }
+
+  void define(const Exec& exec, const BlockPlans::Section& section, std::vector<Seq>& cells) {
+    // Writers are kept plus 1, which makes nothing of kNoParent.
+    for (PlannedSave save : plans_.of(section.saves)) {
+      Seq writer = save.def == kBefore   ? cells[save.cell]
+                   : save.def == kNoData ? kNoParent
+                                         : exec.seq + save.def;
+      saved_.set(Addr(exec.addresses[save.access]), kSavedBytes, writer + 1);
+    }
+    for (PlannedDef def : plans_.of(section.defs))
+      cells[def.cell] = def.step == kNoData ? kNoParent : exec.seq + def.step;
+    for (PlannedRestore restore : plans_.of(section.restores))
+      cells[restore.cell] = saved_.at(Addr(exec.addresses[restore.access])) - 1;
+  }
+
+  static constexpr std::uint64_t kSavedBytes = 8;  // a whole register
   const CodeTable& code_;
   ControlTracker tracker_;
   Sink sink_;
+  BlockPlans plans_;
   std::unordered_map<std::uint32_t, std::uint32_t> index_;  // of threads by id
   ThreadId recent_id_{};
   std::uint32_t recent_ = 0;
   std::vector<std::vector<Seq>> cells_;  // by thread: the last writer of each cell
   LastAccesses memory_;
   ByteShadow<Seq> saved_;  // at the place of a saved register: the register's writer
-  std::vector<std::pair<std::uint16_t, Seq>> segments_;
 };
 
 }  // namespace svd
