@@ -23,6 +23,7 @@
 #include "slicer/backward.h"
 
 #include "slicer/backward_walk.h"
+#include "svd/trace/chunk_stream.h"
 
 namespace svd {
 namespace {
@@ -32,16 +33,16 @@ constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
 }  // namespace
 
 void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progress) {
-  Chunk chunk;
   std::uint64_t done = 0;
-  for (std::size_t i = input_.trace.chunks().size(); i-- > 0;) {
-    if (auto status = input_.trace.decode(i, chunk, kColumns); !status) {
-      add_lost_chunk(diagnostics, input_.trace.chunks()[i], status.error());
+  ChunkStream stream(input_.trace, TraceReader::Order::kBackward, kColumns);
+  while (const ChunkStream::Decoded* next = stream.next()) {
+    if (!next->status) {
+      add_lost_chunk(diagnostics, input_.trace.chunks()[next->index], next->status.error());
       continue;
     }
-    begin_chunk(i, chunk);
-    chunk.walk_back(*this);
-    progress(done += chunk.steps);
+    begin_chunk(next->index, next->chunk);
+    next->chunk.walk_back(*this);
+    progress(done += next->chunk.steps);
   }
   count_initial_reads();
 }

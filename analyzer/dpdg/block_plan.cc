@@ -7,7 +7,7 @@ namespace svd {
 
 const BlockPlans::Plan& BlockPlans::make(const Shape& shape) {
   Plan plan;
-  plan.part = shape.part;
+  plan.part = std::bit_cast<std::uint64_t>(shape.part);
   plan.sections.first = static_cast<std::uint32_t>(sections_.size());
   open();
   for (std::uint16_t i = 0; i < shape.part.steps(); ++i)

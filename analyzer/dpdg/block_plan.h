@@ -8,6 +8,7 @@
 // instance: all uses of a section are of what was there when it began, or of its own definitions.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -70,7 +71,7 @@ class BlockPlans {
   std::span<const Section> of(const Shape& shape) {
     if (plan_of_.size() <= shape.id.value) plan_of_.resize(shape.id.value + 1);
     for (std::uint32_t p = plan_of_[shape.id.value]; p != 0; p = plans_[p].next)
-      if (plans_[p].part == shape.part) return sections(plans_[p]);
+      if (plans_[p].part == std::bit_cast<std::uint64_t>(shape.part)) return sections(plans_[p]);
     return sections(make(shape));
   }
 
@@ -87,7 +88,7 @@ class BlockPlans {
 
  private:
   struct Plan {
-    Part part;
+    std::uint64_t part = 0;  // its four numbers, compared as one
     Range<Section> sections;
     std::uint32_t next = 0;  // another part of the block
   };

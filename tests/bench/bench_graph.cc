@@ -9,6 +9,7 @@
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,6 +100,14 @@ Cost measure(const Work& work) {
   return best;
 }
 
+// From here on nothing is decoded ahead.
+void use_one_processor() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  if (sched_setaffinity(0, sizeof one, &one) != 0) std::exit(1);
+}
+
 std::uint64_t decode(const TraceReader& trace, const Columns& columns) {
   Diagnostics diagnostics;
   std::uint64_t execs = 0;
@@ -170,6 +179,10 @@ void measure_trace(const std::string& path) {
   row("model: code, control flow, restores", "instructions",
       [&] { return ProgramModel(trace, diagnostics).code.instr_count(); });
   row("graph", "arcs", [&] { return graph<Count>(trace, model); });
+  row("graph, one processor", "arcs", [&] {
+    use_one_processor();
+    return graph<Count>(trace, model);
+  });
   row("graph, each arc by itself", "arcs", [&] { return graph<Each>(trace, model); });
   row("slice", "instances", [&] { return slice(trace, model, {}); });
   row("slice of data only", "instances",
