@@ -26,8 +26,10 @@
 #include "dpdg/dependences.h"
 #include "dpdg/program_model.h"
 #include "slicer/backward.h"
+#include "slicer/criterion.h"
 #include "support/run_command.h"
 #include "svd/trace/reader.h"
+#include "symbols/source_map.h"
 
 namespace svd {
 namespace {
@@ -149,11 +151,38 @@ std::uint64_t graph(const TraceReader& trace, const ProgramModel& model) {
   return std::accumulate(arcs.begin(), arcs.end(), std::uint64_t{0});
 }
 
-std::uint64_t slice(const TraceReader& trace, const ProgramModel& model, SliceOptions options) {
+std::uint64_t whole_graph(const std::string& path) {
+  TraceReader trace = open(path);
   Diagnostics diagnostics;
-  Criterion criterion{.seq = trace.chunks().back().end_seq() - 1, .thread = {}};
-  for (const ThreadInfo& thread : trace.threads())
-    if (thread.steps > 0 && thread.last_seq == criterion.seq) criterion.thread = thread.id;
+  ProgramModel model(trace, diagnostics);
+  return graph<Count>(trace, model);
+}
+
+// What the kernel read last: what the program wrote as its output.
+Criterion last_output(const TraceReader& trace) {
+  struct Walk {
+    Criterion criterion{.values = false, .addresses = false};
+    void exec(const Exec&) {}
+    void event(const Event& event) {
+      const auto* kernel = std::get_if<KernelAccess>(&event.body);
+      if (kernel == nullptr || kernel->access != Access::kRead) return;
+      criterion.seq = event.seq - 1;
+      criterion.thread = event.thread;
+      criterion.memory = {{kernel->address, kernel->size}};
+    }
+  } walk;
+  Diagnostics diagnostics;
+  trace.scan(TraceReader::Order::kForward, {.addresses = false, .values = false}, diagnostics,
+             [&walk](const Chunk& chunk) {
+               chunk.walk(walk);
+               return true;
+             });
+  return walk.criterion;
+}
+
+std::uint64_t slice(const TraceReader& trace, const ProgramModel& model, const Criterion& criterion,
+                    const SliceOptions& options) {
+  Diagnostics diagnostics;
   return slice_backward({trace, model.code, model.control, {}}, {criterion}, options, diagnostics)
       .instances;
 }
@@ -184,9 +213,19 @@ void measure_trace(const std::string& path) {
     return graph<Count>(trace, model);
   });
   row("graph, each arc by itself", "arcs", [&] { return graph<Each>(trace, model); });
-  row("slice", "instances", [&] { return slice(trace, model, {}); });
-  row("slice of data only", "instances",
-      [&] { return slice(trace, model, {.control = false, .races = false}); });
+  row("from the file to the graph", "arcs", [&] { return whole_graph(path); });
+  row("same, one processor", "arcs", [&] {
+    use_one_processor();
+    return whole_graph(path);
+  });
+  Criterion criterion = last_output(trace);
+  row("slice of the last output", "instances", [&] { return slice(trace, model, criterion, {}); });
+  row("same, one processor", "instances", [&] {
+    use_one_processor();
+    return slice(trace, model, criterion, {});
+  });
+  row("same, of data only", "instances",
+      [&] { return slice(trace, model, criterion, {.control = false, .races = false}); });
 }
 
 // The trace of a program, recorded if it is not there yet.
