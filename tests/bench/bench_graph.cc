@@ -26,7 +26,6 @@
 #include "dpdg/dependences.h"
 #include "dpdg/program_model.h"
 #include "slicer/backward.h"
-#include "slicer/criterion.h"
 #include "support/run_command.h"
 #include "svd/trace/reader.h"
 #include "symbols/source_map.h"
