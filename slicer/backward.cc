@@ -54,13 +54,41 @@ void BackwardWalk::exec(const Exec& exec) {
   if (part.end > block.steps.size()) return;
   auto segments = control_.of(exec_index_);
   std::size_t segment = segments.size();
+  bool quiet = !may_matter(exec, state);
   for (std::uint16_t i = part.end; i-- > part.first;) {
+    const Step& now = block.steps[i];
+    if (quiet && now.end_slot == now.first_slot) {
+      ++state.own;
+      continue;
+    }
     while (segment > 1 && segments[segment - 1].first > i) --segment;
-    step(exec, i, block.steps[i], segments[segment - 1].parent, state);
+    bool joined = step(exec, i, now, segments[segment - 1].parent, state);
+    quiet = quiet && !joined && (defines_[exec.shape->id.value] & state.wanted_bits) == 0;
   }
 }
 
-void BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
+void BackwardWalk::find_quiet_blocks() {
+  for (std::size_t b = 0; b < input_.trace.blocks().size(); ++b) {
+    std::uint64_t bits = 0;
+    for (const Step& step : input_.code.block(BlockId(static_cast<std::uint32_t>(b))).steps) {
+      for (CellDef def : input_.code.defs(step)) bits |= cell_bit(def.cell);
+      if (step.flow == Flow::kSystemCall) bits = ~std::uint64_t{0};
+    }
+    defines_.push_back(bits);
+  }
+}
+
+// Whether anything but its accesses can bring a part of the execution into the slice.
+bool BackwardWalk::may_matter(const Exec& exec, const ThreadState& state) const {
+  std::uint64_t defines = defines_[exec.shape->id.value];
+  if ((defines & state.wanted_bits) != 0 || defines == ~std::uint64_t{0}) return true;
+  if (!criteria_.empty() && criteria_.back().seq >= exec.seq) return true;
+  auto first = decides_.begin() + static_cast<std::ptrdiff_t>(exec.seq - chunk_first_);
+  return std::any_of(first, first + exec.shape->part.steps(),
+                     [](std::uint32_t decision) { return decision != 0; });
+}
+
+bool BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
                         ThreadState& state) {
   Seq seq = exec.seq + static_cast<std::uint64_t>(index - exec.shape->part.first);
   Instance me{seq, step.id, exec.thread};
@@ -96,6 +124,7 @@ void BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step,
       close_triples(address, size, slot.write, me, state);
     });
   }
+  return hit.any;
 }
 
 void BackwardWalk::take_registers(const Exec& exec, const Step& step, const Instance& me,
@@ -104,7 +133,7 @@ void BackwardWalk::take_registers(const Exec& exec, const Step& step, const Inst
   for (CellDef def : input_.code.defs(step)) {
     Want want = state.wanted[def.cell];
     if (!want.any) continue;
-    state.wanted[def.cell].any = false;
+    forget_cell(state, def.cell);
     if (def.stack) continue;
     if (!restores || input_.code.reg_of(def.cell) != step.saved) {
       take_want(want, me, hit);
@@ -129,7 +158,7 @@ void BackwardWalk::take_memory(Addr address, std::uint64_t size, const Step* ste
       if (want.restore && step != nullptr && step->saves && step->saved == want.reg) {
         Want plain = want;
         plain.restore = false;
-        for (Cell cell : input_.code.cells_of(want.reg)) merge(state.wanted[cell], plain);
+        for (Cell cell : input_.code.cells_of(want.reg)) want_cell(state, cell, plain);
         return;
       }
       take_want(want, me, hit);
@@ -191,7 +220,7 @@ void BackwardWalk::join_slice(const Exec& exec, const Step& step, const Instance
   for (CellUse use : input_.code.uses(step)) {
     if (use.role == UseRole::kAddress && !options_.addresses) continue;
     want.via = use.role == UseRole::kAddress ? Via::kAddress : Via::kValue;
-    merge(state.wanted[use.cell], want);
+    want_cell(state, use.cell, want);
   }
   want_reads(exec, step, want);
   want.via = Via::kValue;
@@ -208,10 +237,10 @@ void BackwardWalk::apply_criterion(const Exec& exec, const Step& step, const Cri
   Want want = add_item(me, {.any = true, .needed_by = me}, state);
   for (CellUse use : input_.code.uses(step)) {
     bool address = use.role == UseRole::kAddress;
-    if (address ? criterion.addresses : criterion.values) merge(state.wanted[use.cell], want);
+    if (address ? criterion.addresses : criterion.values) want_cell(state, use.cell, want);
   }
   for (Reg reg : criterion.registers)
-    for (Cell cell : input_.code.cells_of(reg)) merge(state.wanted[cell], want);
+    for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, want);
   for (auto [address, size] : criterion.memory) memory_.want(address, size, want);
   if (criterion.values) want_reads(exec, step, want);
   if (criterion.control && options_.control) want_decision(parent, want);
@@ -267,8 +296,9 @@ void BackwardWalk::event(const Event& event) {
     ThreadState& parent = thread(event.thread);
     ThreadState& child = thread(create->child);
     for (std::size_t cell = 0; cell < child.wanted.size(); ++cell)
-      if (child.wanted[cell].any) merge(parent.wanted[cell], child.wanted[cell]);
+      if (child.wanted[cell].any) want_cell(parent, static_cast<Cell>(cell), child.wanted[cell]);
     std::fill(child.wanted.begin(), child.wanted.end(), Want{});
+    child.wanted_bits = 0;
   }
 }
 

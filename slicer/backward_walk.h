@@ -19,6 +19,10 @@ namespace svd {
 // Instances of one line that lie closer are taken for one execution of it.
 inline constexpr std::uint64_t kLineSpan = 256;
 
+// Cells in a word, some of which share a bit: those of general registers and flags come first and
+// have one each.
+constexpr std::uint64_t cell_bit(Cell cell) { return std::uint64_t{1} << (cell & 63); }
+
 // What brings an instance into the slice: the nearest of all that want it.
 struct Hit {
   bool any = false;
@@ -29,9 +33,10 @@ struct Hit {
 
 struct ThreadState {
   explicit ThreadState(std::size_t cells) : wanted(cells) {}
-  std::vector<Want> wanted;  // by cell
-  std::uint64_t own = 0;     // instructions met so far
-  Hit system_call;           // its effects on memory are wanted
+  std::vector<Want> wanted;       // by cell
+  std::uint64_t wanted_bits = 0;  // of cells that may be wanted
+  std::uint64_t own = 0;          // instructions met so far
+  Hit system_call;                // its effects on memory are wanted
   std::vector<std::pair<Addr, std::uint64_t>> system_reads;
 };
 
@@ -62,6 +67,7 @@ class BackwardWalk {
     std::sort(criteria_.begin(), criteria_.end(),
               [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
     open_triples_.emplace_back();
+    find_quiet_blocks();
   }
 
   void run(Diagnostics& diagnostics, const ProgressFunction& progress);
@@ -98,8 +104,21 @@ class BackwardWalk {
     merge(decisions_[place], want);
   }
 
-  void step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
+  // Whether the instance is in the slice.
+  bool step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
             ThreadState& state);
+  void find_quiet_blocks();
+  bool may_matter(const Exec& exec, const ThreadState& state) const;
+  void want_cell(ThreadState& state, Cell cell, const Want& want) {
+    merge(state.wanted[cell], want);
+    state.wanted_bits |= cell_bit(cell);
+  }
+  static void forget_cell(ThreadState& state, Cell cell) {
+    state.wanted[cell].any = false;
+    for (std::size_t other = cell & 63; other < state.wanted.size(); other += 64)
+      if (state.wanted[other].any) return;
+    state.wanted_bits &= ~cell_bit(cell);
+  }
   void take_registers(const Exec& exec, const Step& step, const Instance& me, ThreadState& state,
                       Hit& hit);
   void take_memory(Addr address, std::uint64_t size, const Step* step, const Instance& me,
@@ -148,6 +167,8 @@ class BackwardWalk {
   SliceOptions options_;
   std::vector<Criterion> criteria_;  // those not yet met, by seq
 
+  // By block: the cells that it defines; all bits where it does more than that.
+  std::vector<std::uint64_t> defines_;
   MemoryWants memory_;
   std::uint64_t instances_ = 0;
   std::vector<ThreadState> threads_;
