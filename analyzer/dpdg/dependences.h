@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arcs of the dynamic program dependence graph, one after the other, in the order of the run.
-// Nothing is stored but the last accesses to each place: a pass takes the arcs that it needs as
-// they come. Every arc leads from an instance back to one that it follows from.
+// The arcs of the dynamic program dependence graph, in the order of the run; those of one execution
+// of a block come together. Nothing is stored but the last accesses to each place: a pass takes the
+// arcs that it needs as they come. Every arc leads from an instance back to one that it follows
+// from.
 //
 // - kRegister, kMemory: of each part that is read, its last writer in the total order (DESIGN §5,
 //   RAW); byte-exact. kMemory is told apart from kRemote, where the writer is another thread.
