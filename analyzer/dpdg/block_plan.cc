@@ -10,8 +10,9 @@ const BlockPlans::Plan& BlockPlans::make(const Shape& shape) {
   plan.part = std::bit_cast<std::uint64_t>(shape.part);
   plan.sections.first = static_cast<std::uint32_t>(sections_.size());
   open();
-  for (std::uint16_t i = 0; i < shape.part.steps(); ++i)
-    add_step(shape, code_.block(shape.id).steps[shape.part.first + i], i);
+  const std::vector<Step>& steps = code_.block(shape.id).steps;
+  for (std::uint16_t i = shape.part.first; i < shape.part.end; ++i)
+    add_step(shape, steps[i], static_cast<std::uint16_t>(i - shape.part.first));
   close();
   plan.sections.end = static_cast<std::uint32_t>(sections_.size());
   plan.next = plan_of_[shape.id.value];

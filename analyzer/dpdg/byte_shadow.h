@@ -48,7 +48,7 @@ class ByteShadow {
     std::size_t index = address.value >> 3 & kCellMask;
     Cell& cell = page.cells[index];
     switch (page.split[index]) {
-      case kWhole:
+      case kUnsplit:
         return size == 8 && offset == 0 ? &cell.word : nullptr;
       case kHalves:
         return size == 4 && (offset & 3) == 0 ? &cell.halves->words[offset >> 2] : nullptr;
@@ -93,7 +93,7 @@ class ByteShadow {
       if (page == nullptr) return;
       each_cell(begin, bytes, [&](std::uint64_t at, unsigned offset, unsigned length) {
         std::size_t index = at >> 3 & kCellMask;
-        if (page->split[index] != kWhole) return visit_parts(*page, index, at, offset, length, f);
+        if (page->split[index] != kUnsplit) return visit_parts(*page, index, at, offset, length, f);
         Word word = page->cells[index].word;
         if (!(word == Word{})) f(Addr(at), length, word);
       });
@@ -123,7 +123,7 @@ class ByteShadow {
   static constexpr unsigned kPageBits = 12;
   static constexpr std::uint64_t kPageBytes = std::uint64_t{1} << kPageBits;
   static constexpr std::uint64_t kCellMask = 511;
-  enum Split : std::uint8_t { kWhole, kHalves, kBytes };
+  enum Split : std::uint8_t { kUnsplit, kHalves, kBytes };
 
   template <std::size_t N>
   union Parts {
@@ -212,7 +212,7 @@ class ByteShadow {
   void update_page(Page& page, std::uint64_t begin, std::uint64_t bytes, F&& f) {
     each_cell(begin, bytes, [&](std::uint64_t at, unsigned offset, unsigned length) {
       std::size_t index = at >> 3 & kCellMask;
-      if (length == 8 && page.split[index] == kWhole)
+      if (length == 8 && page.split[index] == kUnsplit)
         f(Addr(at), 8U, page.cells[index].word);
       else
         update_parts(page, index, at, offset, length, f);
@@ -223,7 +223,7 @@ class ByteShadow {
   void update_parts(Page& page, std::size_t index, std::uint64_t at, unsigned offset,
                     unsigned length, F&& f) {
     Cell& cell = page.cells[index];
-    if (page.split[index] == kWhole) {
+    if (page.split[index] == kUnsplit) {
       Word before = cell.word;
       Word after = before;
       f(Addr(at), length, after);
@@ -297,7 +297,7 @@ class ByteShadow {
       std::construct_at(&cell.word, bytes->words[0]);
       bytes_.give(bytes);
     }
-    page.split[index] = kWhole;
+    page.split[index] = kUnsplit;
   }
 
   PageTable<Page> pages_;

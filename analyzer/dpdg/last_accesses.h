@@ -21,7 +21,14 @@ namespace svd {
 // When something was done and by whom, in a word. Threads as the caller numbers them, below
 // kMostThreads.
 class Mark {
+ private:
+  static constexpr unsigned kSeqBits = 44;  // 17 million million instructions
+  static constexpr std::uint64_t kSeqMask = (std::uint64_t{1} << kSeqBits) - 1;
+
  public:
+  // One less than there is room for: the last is for what is no thread.
+  static constexpr std::uint32_t kMostThreads = (1U << (64 - kSeqBits)) - 2;
+
   Mark() = default;  // nothing
   Mark(Seq seq, std::uint32_t thread)
       : word_((std::uint64_t{thread} + 1) << kSeqBits | ((seq.value + 1) & kSeqMask)) {}
@@ -32,13 +39,7 @@ class Mark {
   friend bool operator==(Mark, Mark) = default;
 
  private:
-  static constexpr unsigned kSeqBits = 44;  // 17 million million instructions
-  static constexpr std::uint64_t kSeqMask = (std::uint64_t{1} << kSeqBits) - 1;
   std::uint64_t word_ = 0;
-
- public:
-  // One less, for what is no thread.
-  static constexpr std::uint32_t kMostThreads = (1U << (64 - kSeqBits)) - 2;
 };
 
 class LastAccesses {
@@ -51,7 +52,7 @@ class LastAccesses {
       return read_stretch(me, address, size, *access, f);
     found_.clear();
     accesses_.update(address, size, [&](Addr at, unsigned length, Access& access) {
-      read_stretch(me, at, length, access, merge());
+      read_stretch(me, at, length, access, Merge{found_});
     });
     for (const Found& one : found_) f(one.kind, one.mark, one.address, one.size);
   }
@@ -62,7 +63,7 @@ class LastAccesses {
       return write_stretch(me, address, size, *access, f);
     found_.clear();
     accesses_.update(address, size, [&](Addr at, unsigned length, Access& access) {
-      write_stretch(me, at, length, access, merge());
+      write_stretch(me, at, length, access, Merge{found_});
     });
     for (const Found& one : found_) f(one.kind, one.mark, one.address, one.size);
   }
@@ -106,16 +107,17 @@ class LastAccesses {
   };
 
   // A sink that joins stretches.
-  auto merge() {
-    return [this](ArcKind kind, Mark mark, Addr at, std::uint64_t length) {
-      for (Found& one : found_)
+  struct Merge {
+    std::vector<Found>& found;
+    void operator()(ArcKind kind, Mark mark, Addr at, std::uint64_t length) {
+      for (Found& one : found)
         if (one.mark == mark && one.kind == kind && one.address + one.size == at) {
           one.size += length;
           return;
         }
-      found_.push_back({kind, mark, at, length});
-    };
-  }
+      found.push_back({kind, mark, at, length});
+    }
+  };
 
   template <class F>
   void read_stretch(Mark me, Addr at, std::uint64_t length, Access& access, F&& f) {
