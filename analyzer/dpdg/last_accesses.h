@@ -21,7 +21,6 @@ namespace svd {
 // When something was done and by whom, in a word. Threads as the caller numbers them, below
 // kMostThreads.
 class Mark {
- private:
   static constexpr unsigned kSeqBits = 44;  // 17 million million instructions
   static constexpr std::uint64_t kSeqMask = (std::uint64_t{1} << kSeqBits) - 1;
 
