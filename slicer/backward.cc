@@ -16,14 +16,14 @@
 // that decided. An instance that satisfies a want joins the slice and wants what it follows from.
 // Its distance is final when it is met, because whatever needs it comes later in the trace: a
 // shortest path without a queue.
-// Cost: time linear in the trace, a shadow of the program's memory, 48 bytes for each instance of
-// the slice.
+// Cost: time linear in the trace; a shadow of the program's memory, and what is wanted at one time.
 //
 // Unsound: what the kernel wrote counts as a definition by the system call, with no order edges.
 #include "slicer/backward.h"
 
 #include "dpdg/system_calls.h"
 #include "slicer/backward_walk.h"
+#include "svd/trace/chunk_stream.h"
 
 namespace svd {
 namespace {
@@ -33,18 +33,18 @@ constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
 }  // namespace
 
 void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progress) {
-  Chunk chunk;
   std::uint64_t done = 0;
-  for (std::size_t i = input_.trace.chunks().size(); i-- > 0;) {
-    if (auto status = input_.trace.decode(i, chunk, kColumns); !status) {
-      add_lost_chunk(diagnostics, input_.trace.chunks()[i], status.error());
+  ChunkStream stream(input_.trace, TraceReader::Order::kBackward, kColumns);
+  while (const ChunkStream::Decoded* next = stream.next()) {
+    if (!next->status) {
+      add_lost_chunk(diagnostics, input_.trace.chunks()[next->index], next->status.error());
       continue;
     }
-    begin_chunk(i, chunk);
-    chunk.walk_back(*this);
-    progress(done += chunk.steps);
+    begin_chunk(next->index, next->chunk);
+    next->chunk.walk_back(*this);
+    progress(done += next->chunk.steps);
   }
-  count_initial_reads();
+  memory_.visit_all([this](Addr, unsigned, WantId id) { count_initial_read(id); });
 }
 
 void BackwardWalk::exec(const Exec& exec) {
@@ -55,19 +55,48 @@ void BackwardWalk::exec(const Exec& exec) {
   if (part.end > block.steps.size()) return;
   auto segments = control_.of(exec_index_);
   std::size_t segment = segments.size();
+  bool quiet = !may_matter(exec, state);
   for (std::uint16_t i = part.end; i-- > part.first;) {
+    const Step& now = block.steps[i];
+    if (quiet && now.end_slot == now.first_slot) {
+      ++state.own;
+      continue;
+    }
     while (segment > 1 && segments[segment - 1].first > i) --segment;
-    step(exec, i, block.steps[i], segments[segment - 1].parent, state);
+    bool joined = step(exec, i, now, segments[segment - 1].parent, state);
+    quiet = quiet && !joined && (defines_[exec.shape->id.value] & state.wanted_bits) == 0;
   }
 }
 
-void BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
+void BackwardWalk::find_quiet_blocks() {
+  for (std::size_t b = 0; b < input_.trace.blocks().size(); ++b) {
+    std::uint64_t bits = 0;
+    for (const Step& step : input_.code.block(BlockId(static_cast<std::uint32_t>(b))).steps) {
+      for (CellDef def : input_.code.defs(step)) bits |= cell_bit(def.cell);
+      if (step.flow == Flow::kSystemCall) bits = ~std::uint64_t{0};
+    }
+    defines_.push_back(bits);
+  }
+}
+
+// Whether anything but its accesses can bring a part of the execution into the slice.
+bool BackwardWalk::may_matter(const Exec& exec, const ThreadState& state) const {
+  std::uint64_t defines = defines_[exec.shape->id.value];
+  if ((defines & state.wanted_bits) != 0 || defines == ~std::uint64_t{0}) return true;
+  if (!criteria_.empty() && criteria_.back().seq >= exec.seq) return true;
+  auto first = decides_.begin() + static_cast<std::ptrdiff_t>(exec.seq - chunk_first_);
+  return std::any_of(first, first + exec.shape->part.steps(),
+                     [](std::uint32_t decision) { return decision != 0; });
+}
+
+bool BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
                         ThreadState& state) {
   Seq seq = exec.seq + static_cast<std::uint64_t>(index - exec.shape->part.first);
   Instance me{seq, step.id, exec.thread};
   ++state.own;
   Hit hit;
-  if (WantId want = decides_[seq - chunk_first_]; want != 0) take_decision(want, me, step, hit);
+  if (std::uint32_t decision = decides_[seq - chunk_first_]; decision != 0)
+    take_decision(decisions_[decision], me, step, hit);
   take_registers(exec, step, me, state, hit);
   if (step.end_slot > step.first_slot) {
     accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
@@ -97,27 +126,25 @@ void BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step,
       close_triples(address, size, slot.write, me, state);
     });
   }
+  return hit.any;
 }
 
 void BackwardWalk::take_registers(const Exec& exec, const Step& step, const Instance& me,
                                   ThreadState& state, Hit& hit) {
   bool restores = step.restores && options_.save_restore;
   for (CellDef def : input_.code.defs(step)) {
-    WantId& wanted = state.wanted[def.cell];
-    if (wanted == 0) continue;
-    WantId want = wanted;
-    wanted = 0;
+    Want want = state.wanted[def.cell];
+    if (!want.any) continue;
+    forget_cell(state, def.cell);
     if (def.stack) continue;
     if (!restores || input_.code.reg_of(def.cell) != step.saved) {
       take_want(want, me, hit);
       continue;
     }
-    Want through = wants_[want];
-    through.restore = true;
-    through.reg = step.saved;
-    through.next = 0;
+    want.restore = true;
+    want.reg = step.saved;
     accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-      if (!slot.write) wants_.want_memory(address, size, through);
+      if (!slot.write) memory_.want(address, size, want);
     });
   }
 }
@@ -125,49 +152,40 @@ void BackwardWalk::take_registers(const Exec& exec, const Step& step, const Inst
 // `step` is null for what the kernel writes.
 void BackwardWalk::take_memory(Addr address, std::uint64_t size, const Step* step,
                                const Instance& me, ThreadState& state, Hit& hit) {
-  if (wants_.memory.empty()) return;
-  bool found = false;
   WantId last = 0;
-  wants_.memory.visit(address, size, [&](Addr at, unsigned length, WantId id) {
-    found = true;
+  memory_.take(address, size, [&](Addr at, unsigned length, WantId id) {
     if (id == last) return;
     last = id;
-    for (WantId each = id; each != 0; each = wants_[each].next) {
-      const Want want = wants_[each];
+    memory_.each(id, [&](const Want& want) {
       if (want.restore && step != nullptr && step->saves && step->saved == want.reg) {
         Want plain = want;
         plain.restore = false;
-        WantId through = wants_.add(plain);
-        for (Cell cell : input_.code.cells_of(want.reg)) wants_.merge(state.wanted[cell], through);
-        continue;
+        for (Cell cell : input_.code.cells_of(want.reg)) want_cell(state, cell, plain);
+        return;
       }
-      take_want(each, me, hit);
-      const Vertex vertex = wants_.vertex(want.vertex);
-      if (vertex.instance.thread == me.thread || step == nullptr) continue;
-      remote_reads_.add(me.id.value, vertex.instance.id.value,
-                        {me, vertex.instance, at, length, vertex.distance, 1}, vertex.distance);
-      if (!options_.races) continue;
-      open_triples_.push_back({vertex.instance, me, vertex.distance, vertex.own});
+      take_want(want, me, hit);
+      if (want.by.thread == me.thread || step == nullptr) return;
+      remote_reads_.add(me.id.value, want.by.id.value, {me, want.by, at, length, want.distance, 1},
+                        want.distance);
+      if (!options_.races) return;
+      open_triples_.push_back({want.by, me, want.distance, want.own});
       triple_at_.set(at, length, static_cast<std::uint32_t>(open_triples_.size() - 1));
-    }
+    });
   });
-  if (found) wants_.memory.set(address, size, 0);
 }
 
-void BackwardWalk::take_want(WantId id, const Instance& me, Hit& hit) {
-  const Want& want = wants_[id];
-  const Vertex& vertex = wants_.vertex(want.vertex);
-  bool remote = vertex.instance.thread != me.thread && want.via == Via::kValue;
-  float step = remote || same_line(me, vertex.instance) ? 0 : weight(want.via);
-  float distance = vertex.distance + step;
+void BackwardWalk::take_want(const Want& want, const Instance& me, Hit& hit) {
+  bool remote = want.by.thread != me.thread && want.via == Via::kValue;
+  float step = remote || same_line(me, want.by) ? 0 : weight(want.via);
+  float distance = want.distance + step;
   if (hit.any && hit.distance <= distance) return;
-  hit = {true, distance, want.vertex, want.via};
+  hit = {true, distance, want.by, want.via};
 }
 
 // A branch, the call of an activation that has no open branch, or what created the thread.
-void BackwardWalk::take_decision(WantId id, const Instance& me, const Step& step, Hit& hit) {
-  take_want(id, me, hit);
-  if (wants_.vertex(wants_[id].vertex).instance.thread != me.thread) {
+void BackwardWalk::take_decision(const Want& want, const Instance& me, const Step& step, Hit& hit) {
+  take_want(want, me, hit);
+  if (want.by.thread != me.thread) {
     hit.via = Via::kSpawn;
   } else if (step.flow == Flow::kCall || step.flow == Flow::kIndirectCall) {
     hit.via = Via::kCall;
@@ -175,8 +193,9 @@ void BackwardWalk::take_decision(WantId id, const Instance& me, const Step& step
   hit.distance += weight(hit.via) - weight(Via::kControl);
 }
 
-VertexId BackwardWalk::add_item(const Instance& me, const Hit& hit, const ThreadState& state) {
-  VertexId vertex = wants_.add_vertex({me, hit.distance, state.own});
+// What the instance wants is to be filled in.
+Want BackwardWalk::add_item(const Instance& me, const Hit& hit, const ThreadState& state) {
+  ++instances_;
   std::uint32_t& index = item_of_[me.id.value];
   if (index == 0) {
     items_.push_back({.id = me.id, .distance = hit.distance + 1});
@@ -189,82 +208,72 @@ VertexId BackwardWalk::add_item(const Instance& me, const Hit& hit, const Thread
   if (hit.distance < item.distance) {
     item.distance = hit.distance;
     item.nearest = me;
-    item.needed_by = hit.needed_by == 0 ? me : wants_.vertex(hit.needed_by).instance;
+    item.needed_by = hit.needed_by;
     item.via = hit.via;
   }
-  return vertex;
+  return {.by = me, .own = state.own, .distance = hit.distance, .any = true};
 }
 
 void BackwardWalk::join_slice(const Exec& exec, const Step& step, const Instance& me,
                               const Hit& hit, Seq parent, ThreadState& state) {
-  VertexId vertex = add_item(me, hit, state);
-  if (options_.control) want_decision(parent, vertex);
+  Want want = add_item(me, hit, state);
+  if (options_.control) want_decision(parent, want);
   if (!options_.data) return;
   for (CellUse use : input_.code.uses(step)) {
     if (use.role == UseRole::kAddress && !options_.addresses) continue;
-    want_cell(state, use.cell, vertex, use.role == UseRole::kAddress ? Via::kAddress : Via::kValue);
+    want.via = use.role == UseRole::kAddress ? Via::kAddress : Via::kValue;
+    want_cell(state, use.cell, want);
   }
-  want_reads(exec, step, me, vertex);
-  if (step.flow == Flow::kSystemCall) want_arguments(state, vertex);
+  want_reads(exec, step, want);
+  want.via = Via::kValue;
+  if (step.flow == Flow::kSystemCall) want_arguments(state, want);
   if (!options_.races) return;
   accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    if (slot.write) writes_in_slice_.set(address, size, vertex);
+    if (slot.write) writes_in_slice_.set(address, size, {me, want.distance});
   });
 }
 
 void BackwardWalk::apply_criterion(const Exec& exec, const Step& step, const Criterion& criterion,
                                    const Instance& me, Seq parent, ThreadState& state) {
-  VertexId vertex = add_item(me, {.any = true}, state);
+  Want want = add_item(me, {.any = true, .needed_by = me}, state);
   for (CellUse use : input_.code.uses(step)) {
     bool address = use.role == UseRole::kAddress;
-    if (address ? criterion.addresses : criterion.values)
-      want_cell(state, use.cell, vertex, Via::kValue);
+    if (address ? criterion.addresses : criterion.values) want_cell(state, use.cell, want);
   }
   for (Reg reg : criterion.registers)
-    for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, vertex, Via::kValue);
-  for (auto [address, size] : criterion.memory)
-    wants_.want_memory(address, size, {.vertex = vertex, .via = Via::kValue});
-  if (criterion.values) want_reads(exec, step, me, vertex);
-  if (criterion.values && step.flow == Flow::kSystemCall) want_arguments(state, vertex);
-  if (criterion.control && options_.control) want_decision(parent, vertex);
+    for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, want);
+  for (auto [address, size] : criterion.memory) memory_.want(address, size, want);
+  if (criterion.values) want_reads(exec, step, want);
+  if (criterion.values && step.flow == Flow::kSystemCall) want_arguments(state, want);
+  if (criterion.control && options_.control) want_decision(parent, want);
 }
 
-void BackwardWalk::want_reads(const Exec& exec, const Step& step, const Instance& me,
-                              VertexId vertex) {
-  float distance = wants_.vertex(vertex).distance;
+void BackwardWalk::want_reads(const Exec& exec, const Step& step, const Want& want) {
   accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
     if (slot.write || step.flow == Flow::kReturn) return;
     if (slot.role == Role::kAddress && !options_.addresses) return;
-    if (options_.races) race_after_read(address, size, me, distance);
-    Via via = slot.role == Role::kAddress ? Via::kAddress : Via::kValue;
-    wants_.want_memory(address, size, {.vertex = vertex, .via = via});
+    if (options_.races) race_after_read(address, size, want.by, want.distance);
+    Want mine = want;
+    mine.via = slot.role == Role::kAddress ? Via::kAddress : Via::kValue;
+    memory_.want(address, size, mine);
   });
 }
 
 // What a system call was given: its arguments, and what the kernel read for it.
-void BackwardWalk::want_arguments(ThreadState& state, VertexId vertex) {
+void BackwardWalk::want_arguments(ThreadState& state, const Want& want) {
   for (Reg reg : state.system_arguments)
-    for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, vertex, Via::kValue);
-  for (auto [address, size] : state.system_reads)
-    wants_.want_memory(address, size, {.vertex = vertex, .via = Via::kValue});
+    for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, want);
+  for (auto [address, size] : state.system_reads) memory_.want(address, size, want);
 }
 
-void BackwardWalk::want_cell(ThreadState& state, Cell cell, VertexId vertex, Via via) {
-  WantId& wanted = state.wanted[cell];
-  float mine = wants_.vertex(vertex).distance + weight(via);
-  if (wanted != 0 && wants_.cost(wanted) <= mine) return;
-  wanted = wants_.add({.vertex = vertex, .via = via});
-}
-
-void BackwardWalk::want_decision(Seq parent, VertexId vertex) {
+void BackwardWalk::want_decision(Seq parent, const Want& want) {
   if (parent == kNoParent) return;
-  WantId want = wants_.add({.vertex = vertex, .via = Via::kControl});
-  if (parent >= chunk_first_) {
-    wants_.merge(decides_[parent - chunk_first_], want);
-  } else {
-    std::size_t chunk = input_.trace.chunk_at(parent);
-    wants_.merge(deciding_[chunk][parent.value], want);
-  }
+  Want decision = want;
+  decision.via = Via::kControl;
+  if (parent >= chunk_first_)
+    decide(parent, decision);
+  else
+    merge(deciding_[input_.trace.chunk_at(parent)][parent.value], decision);
 }
 
 void BackwardWalk::event(const Event& event) {
@@ -286,13 +295,11 @@ void BackwardWalk::event(const Event& event) {
   } else if (const auto* alloc = std::get_if<Allocation>(&event.body)) {
     // What was there before is another object's; a realloc keeps its contents.
     if (alloc->function == AllocFn::kRealloc) return;
-    wants_.memory.visit(alloc->address, alloc->size, [&](Addr, unsigned, WantId id) {
-      ++items_[item_of_[wants_.vertex(wants_[id].vertex).instance.id.value] - 1].initial_reads;
-    });
-    wants_.memory.set(alloc->address, alloc->size, 0);
+    memory_.take(alloc->address, alloc->size,
+                 [this](Addr, unsigned, WantId id) { count_initial_read(id); });
     if (!options_.races) return;
     next_write_.set(alloc->address, alloc->size, {});
-    writes_in_slice_.set(alloc->address, alloc->size, 0);
+    writes_in_slice_.clear(alloc->address, alloc->size);
     triple_at_.set(alloc->address, alloc->size, 0);
   } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
     // The child began with its parent's registers.
@@ -300,15 +307,14 @@ void BackwardWalk::event(const Event& event) {
     ThreadState& parent = thread(event.thread);
     ThreadState& child = thread(create->child);
     for (std::size_t cell = 0; cell < child.wanted.size(); ++cell)
-      if (child.wanted[cell] != 0) wants_.merge(parent.wanted[cell], child.wanted[cell]);
-    std::fill(child.wanted.begin(), child.wanted.end(), 0);
+      if (child.wanted[cell].any) want_cell(parent, static_cast<Cell>(cell), child.wanted[cell]);
+    std::fill(child.wanted.begin(), child.wanted.end(), Want{});
+    child.wanted_bits = 0;
   }
 }
 
-void BackwardWalk::count_initial_reads() {
-  wants_.memory.visit_all([&](Addr, unsigned, WantId id) {
-    ++items_[item_of_[wants_.vertex(wants_[id].vertex).instance.id.value] - 1].initial_reads;
-  });
+void BackwardWalk::count_initial_read(WantId id) {
+  ++items_[item_of_[memory_.first(id).by.id.value] - 1].initial_reads;
 }
 
 Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& criteria,

@@ -20,21 +20,33 @@ namespace svd {
 // Instances of one line that lie closer are taken for one execution of it.
 inline constexpr std::uint64_t kLineSpan = 256;
 
+// Cells in a word, some of which share a bit: those of general registers and flags come first and
+// have one each.
+constexpr std::uint64_t cell_bit(Cell cell) { return std::uint64_t{1} << (cell & 63); }
+
 // What brings an instance into the slice: the nearest of all that want it.
 struct Hit {
   bool any = false;
   float distance = 0;
-  VertexId needed_by = 0;
+  Instance needed_by{};
   Via via = Via::kCriterion;
 };
 
 struct ThreadState {
   explicit ThreadState(std::size_t cells) : wanted(cells) {}
-  std::vector<WantId> wanted;  // by cell
-  std::uint64_t own = 0;       // instructions met so far
-  Hit system_call;             // its effects on memory are wanted
+  std::vector<Want> wanted;       // by cell
+  std::uint64_t wanted_bits = 0;  // of cells that may be wanted
+  std::uint64_t own = 0;          // instructions met so far
+  Hit system_call;                // its effects on memory are wanted
   std::span<const Reg> system_arguments;
   std::vector<std::pair<Addr, std::uint64_t>> system_reads;
+};
+
+// A write of the slice whose write before is looked for.
+struct OpenWrite {
+  Instance by{};
+  float distance = 0;
+  friend bool operator==(const OpenWrite&, const OpenWrite&) = default;
 };
 
 // A read from another thread whose reader's access before is looked for.
@@ -57,6 +69,7 @@ class BackwardWalk {
     std::sort(criteria_.begin(), criteria_.end(),
               [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
     open_triples_.emplace_back();
+    find_quiet_blocks();
   }
 
   void run(Diagnostics& diagnostics, const ProgressFunction& progress);
@@ -78,32 +91,55 @@ class BackwardWalk {
     chunk_index_ = index;
     chunk_first_ = chunk.first_seq;
     decides_.assign(chunk.steps, 0);
-    for (auto [seq, want] : deciding_[index]) decides_[seq - chunk_first_.value] = want;
+    decisions_.assign(1, {});
+    for (const auto& [seq, want] : deciding_[index]) decide(Seq(seq), want);
     deciding_[index].clear();
   }
 
-  void step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
+  // `seq` is of this chunk.
+  void decide(Seq seq, const Want& want) {
+    std::uint32_t& place = decides_[seq - chunk_first_];
+    if (place == 0) {
+      place = static_cast<std::uint32_t>(decisions_.size());
+      decisions_.emplace_back();
+    }
+    merge(decisions_[place], want);
+  }
+
+  // Whether the instance is in the slice.
+  bool step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
             ThreadState& state);
+  void find_quiet_blocks();
+  bool may_matter(const Exec& exec, const ThreadState& state) const;
+  void want_cell(ThreadState& state, Cell cell, const Want& want) {
+    merge(state.wanted[cell], want);
+    state.wanted_bits |= cell_bit(cell);
+  }
+  static void forget_cell(ThreadState& state, Cell cell) {
+    state.wanted[cell].any = false;
+    for (std::size_t other = cell & 63; other < state.wanted.size(); other += 64)
+      if (state.wanted[other].any) return;
+    state.wanted_bits &= ~cell_bit(cell);
+  }
   void take_registers(const Exec& exec, const Step& step, const Instance& me, ThreadState& state,
                       Hit& hit);
   void take_memory(Addr address, std::uint64_t size, const Step* step, const Instance& me,
                    ThreadState& state, Hit& hit);
-  void take_want(WantId id, const Instance& me, Hit& hit);
-  void take_decision(WantId id, const Instance& me, const Step& step, Hit& hit);
+  void take_want(const Want& want, const Instance& me, Hit& hit);
+  void take_decision(const Want& want, const Instance& me, const Step& step, Hit& hit);
   void join_slice(const Exec& exec, const Step& step, const Instance& me, const Hit& hit,
                   Seq parent, ThreadState& state);
   void apply_criterion(const Exec& exec, const Step& step, const Criterion& criterion,
                        const Instance& me, Seq parent, ThreadState& state);
-  VertexId add_item(const Instance& me, const Hit& hit, const ThreadState& state);
-  void want_arguments(ThreadState& state, VertexId vertex);
-  void want_cell(ThreadState& state, Cell cell, VertexId vertex, Via via);
-  void want_decision(Seq parent, VertexId vertex);
-  void want_reads(const Exec& exec, const Step& step, const Instance& me, VertexId vertex);
+  Want add_item(const Instance& me, const Hit& hit, const ThreadState& state);
+  void want_arguments(ThreadState& state, const Want& want);
+  void want_decision(Seq parent, const Want& want);
+  void want_reads(const Exec& exec, const Step& step, const Want& want);
   void race_before_write(Addr address, std::uint64_t size, const Instance& me);
   void race_after_read(Addr address, std::uint64_t size, const Instance& me, float distance);
   void close_triples(Addr address, std::uint64_t size, bool write, const Instance& me,
                      const ThreadState& state);
-  void count_initial_reads();
+  void count_initial_read(WantId id);
 
   // Calls f(slot, address, size) for the accesses of a step that happened.
   template <class F>
@@ -134,22 +170,26 @@ class BackwardWalk {
   SliceOptions options_;
   std::vector<Criterion> criteria_;  // those not yet met, by seq
 
-  Wants wants_;
+  // By block: the cells that it defines; all bits where it does more than that.
+  std::vector<std::uint64_t> defines_;
+  MemoryWants memory_;
+  std::uint64_t instances_ = 0;
   std::vector<ThreadState> threads_;
   std::vector<std::uint32_t> item_of_;  // by InstrId, plus 1
   std::vector<SliceItem> items_;
 
   // Instances that decided: of earlier chunks, and of this one by step.
-  std::vector<std::unordered_map<std::uint64_t, WantId>> deciding_;
-  std::vector<WantId> decides_;
+  std::vector<std::unordered_map<std::uint64_t, Want>> deciding_;
+  std::vector<std::uint32_t> decides_;  // into decisions_; 0: nothing
+  std::vector<Want> decisions_;
   ChunkControl control_;
   std::size_t exec_index_ = 0;
   std::size_t chunk_index_ = 0;
   Seq chunk_first_{};
 
-  ByteShadow<Instance> next_write_;       // the first write after here
-  ByteShadow<VertexId> writes_in_slice_;  // whose write before is looked for
-  ByteShadow<std::uint32_t> triple_at_;   // index into open_triples_
+  ByteShadow<Instance> next_write_;  // the first write after here
+  ByteShadow<OpenWrite> writes_in_slice_;
+  ByteShadow<std::uint32_t> triple_at_;  // index into open_triples_
   std::vector<OpenTriple> open_triples_;
   Fold<RemoteRead> remote_reads_;
   Fold<Triple> triples_;

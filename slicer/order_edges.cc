@@ -21,18 +21,17 @@ constexpr float kEdgeBonus = 6;
 void BackwardWalk::race_before_write(Addr address, std::uint64_t size, const Instance& me) {
   if (writes_in_slice_.empty()) return;
   bool found = false;
-  writes_in_slice_.visit(address, size, [&](Addr at, unsigned length, VertexId id) {
+  writes_in_slice_.visit(address, size, [&](Addr at, unsigned length, const OpenWrite& after) {
     found = true;
-    const Vertex& vertex = wants_.vertex(id);
-    if (vertex.instance.thread == me.thread) return;
-    float gap = std::log2(static_cast<float>(vertex.instance.seq - me.seq) + 1);
-    float key = 0.6F * vertex.distance + 0.3F * gap - kEdgeBonus;
-    races_.add(me.id.value, vertex.instance.id.value,
-               {RaceEdge::Kind::kWriteAfterWrite, me, vertex.instance, at, length, vertex.distance,
-                key, 1, false},
-               key);
+    if (after.by.thread == me.thread) return;
+    float gap = std::log2(static_cast<float>(after.by.seq - me.seq) + 1);
+    float key = 0.6F * after.distance + 0.3F * gap - kEdgeBonus;
+    races_.add(
+        me.id.value, after.by.id.value,
+        {RaceEdge::Kind::kWriteAfterWrite, me, after.by, at, length, after.distance, key, 1, false},
+        key);
   });
-  if (found) writes_in_slice_.set(address, size, 0);
+  if (found) writes_in_slice_.clear(address, size);
 }
 
 // `me` reads and is in the slice: the write after it could have come before.
@@ -66,7 +65,7 @@ void BackwardWalk::close_triples(Addr address, std::uint64_t size, bool write, c
 
 Slice BackwardWalk::take(const ThreadOrder& order) {
   Slice slice;
-  slice.instances = wants_.vertex_count();
+  slice.instances = instances_;
   slice.items = std::move(items_);
   slice.remote_reads = remote_reads_.take();
   slice.triples = triples_.take();

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a reverse walk still looks for: definitions of registers and memory, and instances that
-// decided. Each want knows the vertex that has it. A register's cell and an instance that decided
-// keep the nearest vertex that wants them, a byte of memory all, because each can be another
-// thread.
+// decided. A register's cell and an instance that decided keep the nearest instance that wants
+// them, a byte of memory all, because each can be another thread. What has been found is forgotten:
+// memory is for what is wanted at one time, not for the slice.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "dpdg/byte_shadow.h"
@@ -15,20 +14,13 @@
 
 namespace svd {
 
-// An instance that is in the slice.
-struct Vertex {
-  Instance instance{};
-  float distance = 0;
-  std::uint64_t own = 0;  // instructions of its thread from it to the end of the trace
-};
-
-using VertexId = std::uint32_t;
-using WantId = std::uint32_t;  // 0: none
-
+// An instance of the slice, and what it wants something for.
 struct Want {
-  VertexId vertex = 0;
-  WantId next = 0;  // another vertex that wants the same
+  Instance by{};
+  std::uint64_t own = 0;  // instructions of its thread from it to the end of the trace
+  float distance = 0;     // of the instance
   Via via = Via::kValue;
+  bool any = false;      // false: nothing is wanted
   bool restore = false;  // the value of `reg`, saved there
   Reg reg{};
 };
@@ -51,76 +43,105 @@ constexpr float weight(Via via) {
   return 0;
 }
 
-class Wants {
+inline float cost(const Want& want) { return want.distance + weight(want.via); }
+
+// The nearer one of what is wanted already and a new want.
+inline void merge(Want& place, const Want& added) {
+  if (!place.any || cost(added) < cost(place)) place = added;
+}
+
+using WantId = std::uint32_t;  // 0: none
+
+class MemoryWants {
  public:
-  Wants() : wants_(1), vertices_(1) {}
-
-  VertexId add_vertex(const Vertex& vertex) {
-    vertices_.push_back(vertex);
-    return static_cast<VertexId>(vertices_.size() - 1);
-  }
-  const Vertex& vertex(VertexId id) const { return vertices_[id]; }
-  const Want& operator[](WantId id) const { return wants_[id]; }
-  std::uint64_t vertex_count() const { return vertices_.size() - 1; }
-
-  WantId add(const Want& want) {
-    wants_.push_back(want);
-    return static_cast<WantId>(wants_.size() - 1);
-  }
-
-  float cost(WantId id) const {
-    const Want& want = wants_[id];
-    return vertices_[want.vertex].distance + weight(want.via);
+  void want(Addr address, std::uint64_t size, const Want& want) {
+    WantId fresh = 0, seen = 0, made = 0;
+    bytes_.update(address, size, [&](Addr, unsigned length, WantId& wanted) {
+      if (wanted == 0) {
+        if (fresh == 0) fresh = chain(0, want);
+        wanted = fresh;
+      } else {
+        if (wanted != seen) seen = wanted, made = chain(wanted, want);
+        if (made == wanted) return;
+        nodes_[made].references += length;
+        release(wanted, length);
+        wanted = made;
+        return;
+      }
+      nodes_[fresh].references += length;
+    });
   }
 
-  // The nearer one of what is wanted already and a new want.
-  void merge(WantId& place, WantId added) {
-    if (place == 0 || cost(added) < cost(place)) place = added;
+  // Calls f(Addr, length, id) for what of these bytes is wanted, and they are wanted no more. f
+  // looks at the id with each() and must not want memory.
+  template <class F>
+  void take(Addr address, std::uint64_t size, F&& f) {
+    bytes_.update_present(address, size, [&](Addr at, unsigned length, WantId& wanted) {
+      if (wanted == 0) return;
+      f(at, length, wanted);
+      release(wanted, length);
+      wanted = 0;
+    });
   }
+
+  // f(const Want&) for all who want the same.
+  template <class F>
+  void each(WantId id, F&& f) const {
+    for (; id != 0; id = nodes_[id].next) f(nodes_[id].want);
+  }
+  const Want& first(WantId id) const { return nodes_[id].want; }
+
+  template <class F>
+  void visit_all(F&& f) const {
+    bytes_.visit_all(f);
+  }
+
+ private:
+  struct Node {
+    Want want;
+    WantId next = 0;               // another instance that wants the same
+    std::uint32_t references = 0;  // bytes and nodes
+  };
 
   // `want` in front of what is wanted already, unless the same instruction and thread wants it from
   // nearer for the same (what a value's want costs depends on who writes).
-  WantId chain(WantId present, Want want) {
+  WantId chain(WantId present, const Want& want) {
     constexpr int kLooked = 3;  // so that what is read in turns by few is wanted once by each
-    const Vertex mine = vertices_[want.vertex];
     WantId each = present;
-    for (int i = 0; i < kLooked && each != 0; ++i, each = wants_[each].next) {
-      const Instance& other = vertices_[wants_[each].vertex].instance;
-      bool same = other.id == mine.instance.id && other.thread == mine.instance.thread;
-      if (same && wants_[each].via == want.via && wants_[each].restore == want.restore &&
-          cost(each) <= mine.distance + weight(want.via))
+    for (int i = 0; i < kLooked && each != 0; ++i, each = nodes_[each].next) {
+      const Want& other = nodes_[each].want;
+      if (other.by.id == want.by.id && other.by.thread == want.by.thread && other.via == want.via &&
+          other.restore == want.restore && cost(other) <= cost(want))
         return present;
     }
-    want.next = present;
-    return add(want);
+    WantId id = free_;
+    if (id != 0) {
+      free_ = nodes_[id].next;
+    } else {
+      id = static_cast<WantId>(nodes_.size());
+      nodes_.emplace_back();
+    }
+    nodes_[id] = {want, present, 0};
+    if (present != 0) ++nodes_[present].references;
+    return id;
   }
 
-  // Memory.
-  void want_memory(Addr address, std::uint64_t size, const Want& want) {
-    // Each stretch that is wanted alike; what nobody wants has none.
-    std::uint64_t at = address.value;
-    const std::uint64_t end = at + size;
-    WantId fresh = 0;
-    auto fill = [&](std::uint64_t to) {
-      if (at >= to) return;
-      if (fresh == 0) fresh = chain(0, want);
-      memory.set(Addr(at), to - at, fresh);
-    };
-    WantId seen = 0, made = 0;
-    memory.visit(address, size, [&](Addr from, unsigned length, WantId present) {
-      fill(from.value);
-      if (present != seen) made = chain(present, want), seen = present;
-      if (made != present) memory.set(from, length, made);
-      at = from.value + length;
-    });
-    fill(end);
+  void release(WantId id, std::uint32_t references) {
+    while (id != 0) {
+      Node& node = nodes_[id];
+      node.references -= references;
+      if (node.references != 0) return;
+      WantId next = node.next;
+      node.next = free_;
+      free_ = id;
+      id = next;
+      references = 1;
+    }
   }
 
-  ByteShadow<WantId> memory;
-
- private:
-  std::vector<Want> wants_;
-  std::vector<Vertex> vertices_;
+  ByteShadow<WantId> bytes_;
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+  WantId free_ = 0;
 };
 
 }  // namespace svd

@@ -1,52 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One word of analysis state for each byte of the program's memory, exact to the byte. A word is
-// held for 8 bytes at a time and split only where somebody writes a part, which few places ever
-// see. A word equal to Word{} means "nothing". Memory: a word for each 8 bytes of every 4 KiB page
-// that was ever set.
+// held for 8 bytes at a time, and split in two or into bytes only where somebody means a part. A
+// word equal to Word{} means "nothing". Memory: a cell for each 8 bytes of every 4 KiB page that
+// was ever set, and the parts of those that are split.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
-#include <unordered_map>
+#include <span>
+#include <type_traits>
 #include <vector>
 
+#include "dpdg/page_table.h"
 #include "svd/trace/types.h"
 
 namespace svd {
 
 template <class Word>
 class ByteShadow {
+  static_assert(std::is_trivially_copyable_v<Word>);
+
  public:
+  ByteShadow() = default;
+  ByteShadow(ByteShadow&&) noexcept = default;
+  ByteShadow& operator=(ByteShadow&&) noexcept = default;
+  ByteShadow(const ByteShadow&) = delete;  // cells point to their parts
+  ByteShadow& operator=(const ByteShadow&) = delete;
+  ~ByteShadow() = default;
+
+  // Calls f(Addr, length, Word&) for the stretches of [address, address + size) that have one word
+  // each, and keeps what f makes of it. f must leave the shadow alone.
+  template <class F>
+  void update(Addr address, std::uint64_t size, F&& f) {
+    each_page(address.value, size, [&](std::uint64_t begin, std::uint64_t bytes) {
+      update_page(pages_.make(begin >> kPageBits), begin, bytes, f);
+    });
+  }
+
+  // The word of exactly these bytes, where it is kept as one; else null, and it takes an update().
+  Word* single(Addr address, std::uint64_t size) {
+    unsigned offset = address.value & 7;
+    Page& page = pages_.make(address.value >> kPageBits);
+    std::size_t index = address.value >> 3 & kCellMask;
+    Cell& cell = page.cells[index];
+    switch (page.split[index]) {
+      case kUnsplit:
+        return size == 8 && offset == 0 ? &cell.word : nullptr;
+      case kHalves:
+        return size == 4 && (offset & 3) == 0 ? &cell.halves->words[offset >> 2] : nullptr;
+      default:
+        return size == 1 ? &cell.bytes->words[offset] : nullptr;
+    }
+  }
+
   // Sets the word of each byte of [address, address + size).
   void set(Addr address, std::uint64_t size, Word word) {
-    split_range(address.value, size, [&](std::uint64_t at, unsigned offset, unsigned length) {
-      Page& page = make_page(at);
-      std::size_t index = at >> 3 & kCellMask;
-      std::uint64_t bit = std::uint64_t{1} << (at >> 3 & 63);
-      std::uint64_t& splits = page.splits[at >> 9 & 7];
-      if ((splits & bit) == 0) {
-        if (length == 8) {
-          page.cells[index] = word;
-          return;
-        }
-        if (page.cells[index] == word) return;
-        std::uint32_t part = take_bytes();
-        bytes_[part].fill(page.cells[index]);
-        page.parts[static_cast<std::uint16_t>(index)] = part;
-        splits |= bit;
-      }
-      std::uint32_t part = page.parts[static_cast<std::uint16_t>(index)];
-      auto& bytes = bytes_[part];
-      for (unsigned i = offset; i < offset + length; ++i) bytes[i] = word;
-      if (std::all_of(bytes.begin(), bytes.end(), [&](const Word& b) { return b == bytes[0]; })) {
-        page.cells[index] = bytes[0];
-        page.parts.erase(static_cast<std::uint16_t>(index));
-        free_bytes_.push_back(part);
-        splits &= ~bit;
-      }
+    if (word == Word{}) return clear(address, size);
+    update(address, size, [&word](Addr, unsigned, Word& kept) { kept = word; });
+  }
+
+  void clear(Addr address, std::uint64_t size) {
+    update_present(address, size, [](Addr, unsigned, Word& kept) { kept = Word{}; });
+  }
+
+  // update() where something was ever set. What is reserved can be larger than all there is.
+  template <class F>
+  void update_present(Addr address, std::uint64_t size, F&& f) {
+    if (size >> kPageBits > pages_.size()) {
+      pages_.each([&](std::uint64_t number, Page& page) {
+        std::uint64_t begin = std::max(number << kPageBits, address.value);
+        std::uint64_t end = std::min((number << kPageBits) + kPageBytes, address.value + size);
+        if (begin < end) update_page(page, begin, end - begin, f);
+      });
+      return;
+    }
+    each_page(address.value, size, [&](std::uint64_t begin, std::uint64_t bytes) {
+      Page* page = pages_.find(begin >> kPageBits);
+      if (page != nullptr) update_page(*page, begin, bytes, f);
     });
   }
 
@@ -65,22 +99,15 @@ class ByteShadow {
   // is not nothing. f may set them.
   template <class F>
   void visit(Addr address, std::uint64_t size, F&& f) const {
-    split_range(address.value, size, [&](std::uint64_t at, unsigned offset, unsigned length) {
-      const Page* page = find_page(at);
+    each_page(address.value, size, [&](std::uint64_t begin, std::uint64_t bytes) {
+      const Page* page = pages_.find(begin >> kPageBits);
       if (page == nullptr) return;
-      std::size_t index = at >> 3 & kCellMask;
-      if ((page->splits[at >> 9 & 7] >> (at >> 3 & 63) & 1) == 0) {
-        Word word = page->cells[index];
+      each_cell(begin, bytes, [&](std::uint64_t at, unsigned offset, unsigned length) {
+        std::size_t index = at >> 3 & kCellMask;
+        if (page->split[index] != kUnsplit) return visit_parts(*page, index, at, offset, length, f);
+        Word word = page->cells[index].word;
         if (!(word == Word{})) f(Addr(at), length, word);
-        return;
-      }
-      auto bytes = bytes_[page->parts.find(static_cast<std::uint16_t>(index))->second];
-      for (unsigned i = offset; i < offset + length;) {
-        unsigned end = i + 1;
-        while (end < offset + length && bytes[end] == bytes[i]) ++end;
-        if (!(bytes[i] == Word{})) f(Addr(at + (i - offset)), end - i, bytes[i]);
-        i = end;
-      }
+      });
     });
   }
 
@@ -93,25 +120,80 @@ class ByteShadow {
   // Calls f(Addr, length, word) for all stretches that are not nothing, in no order.
   template <class F>
   void visit_all(F&& f) const {
-    for (const auto& [number, page] : pages_) visit(Addr(number << 12), 4096, f);
+    pages_.each([&](std::uint64_t number, const Page&) {
+      visit(Addr(number << kPageBits), kPageBytes, f);
+    });
   }
 
-  bool empty() const { return pages_.empty(); }
+  bool empty() const { return pages_.size() == 0; }
   std::uint64_t memory_bytes() const {
-    return pages_.size() * sizeof(Page) + bytes_.size() * sizeof(bytes_[0]);
+    return pages_.size() * sizeof(Page) + halves_.memory_bytes() + bytes_.memory_bytes();
   }
 
  private:
+  static constexpr unsigned kPageBits = 12;
+  static constexpr std::uint64_t kPageBytes = std::uint64_t{1} << kPageBits;
   static constexpr std::uint64_t kCellMask = 511;
-  struct Page {
-    std::array<Word, 512> cells{};
-    std::array<std::uint64_t, 8> splits{};  // bit: the cell's bytes differ; parts says where
-    std::unordered_map<std::uint16_t, std::uint32_t> parts;
+  enum Split : std::uint8_t { kUnsplit, kHalves, kBytes };
+
+  template <std::size_t N>
+  union Parts {
+    std::array<Word, N> words;
+    Parts* next;  // of those that are free
+    Parts() : next(nullptr) {}
   };
+
+  // Parts of split cells.
+  template <std::size_t N>
+  class Pool {
+   public:
+    Parts<N>* take(Word word) {
+      if (free_ == nullptr) grow();
+      Parts<N>* parts = free_;
+      free_ = parts->next;
+      std::construct_at(&parts->words)->fill(word);
+      return parts;
+    }
+    void give(Parts<N>* parts) {
+      parts->next = free_;
+      free_ = parts;
+    }
+    std::uint64_t memory_bytes() const { return blocks_.size() * kBlock * sizeof(Parts<N>); }
+
+   private:
+    static constexpr std::size_t kBlock = 1024;
+    [[gnu::noinline]] void grow() {
+      blocks_.push_back(std::make_unique<Parts<N>[]>(kBlock));
+      for (std::size_t i = kBlock; i-- > 0;) give(&blocks_.back()[i]);
+    }
+    std::vector<std::unique_ptr<Parts<N>[]>> blocks_;
+    Parts<N>* free_ = nullptr;
+  };
+
+  union Cell {
+    Word word{};
+    Parts<2>* halves;
+    Parts<8>* bytes;
+  };
+  struct Page {
+    std::array<Cell, 512> cells{};
+    std::array<Split, 512> split{};
+  };
+
+  // f(address, size) of what lies in one page.
+  template <class F>
+  static void each_page(std::uint64_t at, std::uint64_t size, F&& f) {
+    while (size > 0) {
+      std::uint64_t bytes = std::min(size, kPageBytes - (at & (kPageBytes - 1)));
+      f(at, bytes);
+      at += bytes;
+      size -= bytes;
+    }
+  }
 
   // Cells are aligned; f(address, offset in the cell, length).
   template <class F>
-  static void split_range(std::uint64_t at, std::uint64_t size, F&& f) {
+  static void each_cell(std::uint64_t at, std::uint64_t size, F&& f) {
     while (size > 0) {
       unsigned offset = at & 7;
       unsigned length = static_cast<unsigned>(std::min<std::uint64_t>(8 - offset, size));
@@ -121,42 +203,117 @@ class ByteShadow {
     }
   }
 
-  const Page* find_page(std::uint64_t at) const {
-    std::uint64_t number = at >> 12;
-    Recent& recent = recent_[number & (recent_.size() - 1)];
-    if (recent.number == number) return recent.page;
-    auto found = pages_.find(number);
-    if (found == pages_.end()) return nullptr;
-    recent = {number, found->second.get()};
-    return recent.page;
-  }
-
-  Page& make_page(std::uint64_t at) {
-    if (const Page* page = find_page(at)) return *const_cast<Page*>(page);
-    std::unique_ptr<Page>& page = pages_[at >> 12];
-    page = std::make_unique<Page>();
-    return *page;
-  }
-
-  std::uint32_t take_bytes() {
-    if (free_bytes_.empty()) {
-      bytes_.emplace_back();
-      return static_cast<std::uint32_t>(bytes_.size() - 1);
+  template <class F>
+  static void visit_parts(const Page& page, std::size_t index, std::uint64_t at, unsigned offset,
+                          unsigned length, F&& f) {
+    bool halves = page.split[index] == kHalves;
+    const Cell& cell = page.cells[index];
+    std::array<Word, 8> words;  // a copy: f may change them
+    for (unsigned i = offset; i < offset + length; ++i)
+      words[i] = halves ? cell.halves->words[i >> 2] : cell.bytes->words[i];
+    for (unsigned i = offset; i < offset + length;) {
+      unsigned end = i + 1;
+      while (end < offset + length && words[end] == words[i]) ++end;
+      if (!(words[i] == Word{})) f(Addr(at + (i - offset)), end - i, words[i]);
+      i = end;
     }
-    std::uint32_t index = free_bytes_.back();
-    free_bytes_.pop_back();
-    return index;
   }
 
-  // A small direct-mapped cache before the table of pages.
-  struct Recent {
-    std::uint64_t number = ~std::uint64_t{0};
-    Page* page = nullptr;
-  };
-  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
-  mutable std::array<Recent, 1024> recent_{};
-  std::vector<std::array<Word, 8>> bytes_;
-  std::vector<std::uint32_t> free_bytes_;
+  template <class F>
+  void update_page(Page& page, std::uint64_t begin, std::uint64_t bytes, F&& f) {
+    each_cell(begin, bytes, [&](std::uint64_t at, unsigned offset, unsigned length) {
+      std::size_t index = at >> 3 & kCellMask;
+      if (length == 8 && page.split[index] == kUnsplit)
+        f(Addr(at), 8U, page.cells[index].word);
+      else
+        update_parts(page, index, at, offset, length, f);
+    });
+  }
+
+  template <class F>
+  void update_parts(Page& page, std::size_t index, std::uint64_t at, unsigned offset,
+                    unsigned length, F&& f) {
+    Cell& cell = page.cells[index];
+    if (page.split[index] == kUnsplit) {
+      Word before = cell.word;
+      Word after = before;
+      f(Addr(at), length, after);
+      if (after == before) return;
+      split(page, index, (offset & 3) == 0 && length == 4);
+      set_parts(page, index, offset, length, after);
+      return;
+    }
+    if (page.split[index] == kHalves && ((offset | length) & 3) != 0) split_halves(page, index);
+    if (page.split[index] == kHalves) {
+      update_words(cell.halves->words, at, offset, length, 2, f);
+      if (cell.halves->words[0] == cell.halves->words[1]) join(page, index);
+    } else {
+      auto& words = cell.bytes->words;
+      update_words(words, at, offset, length, 0, f);
+      if (std::all_of(words.begin(), words.end(), [&](const Word& w) { return w == words[0]; }))
+        join(page, index);
+    }
+  }
+
+  template <std::size_t N, class F>
+  static void update_words(std::array<Word, N>& words, std::uint64_t at, unsigned offset,
+                           unsigned length, unsigned shift, F&& f) {
+    unsigned first = offset >> shift, end = (offset + length) >> shift;
+    for (unsigned i = first; i < end;) {
+      unsigned next = i + 1;
+      while (next < end && words[next] == words[i]) ++next;
+      Word word = words[i];
+      f(Addr(at + ((i - first) << shift)), (next - i) << shift, word);
+      for (; i < next; ++i) words[i] = word;
+    }
+  }
+
+  void set_parts(Page& page, std::size_t index, unsigned offset, unsigned length, Word word) {
+    Cell& cell = page.cells[index];
+    if (page.split[index] == kHalves)
+      cell.halves->words[offset >> 2] = word;
+    else
+      std::fill_n(cell.bytes->words.begin() + offset, length, word);
+  }
+
+  void split(Page& page, std::size_t index, bool halves) {
+    Cell& cell = page.cells[index];
+    Word word = cell.word;
+    if (halves)
+      cell.halves = halves_.take(word);
+    else
+      cell.bytes = bytes_.take(word);
+    page.split[index] = halves ? kHalves : kBytes;
+  }
+
+  void split_halves(Page& page, std::size_t index) {
+    Cell& cell = page.cells[index];
+    Parts<2>* halves = cell.halves;
+    Parts<8>* bytes = bytes_.take(halves->words[0]);
+    std::fill_n(bytes->words.begin() + 4, 4, halves->words[1]);
+    halves_.give(halves);
+    cell.bytes = bytes;
+    page.split[index] = kBytes;
+  }
+
+  // All parts have the same word.
+  void join(Page& page, std::size_t index) {
+    Cell& cell = page.cells[index];
+    if (page.split[index] == kHalves) {
+      Parts<2>* halves = cell.halves;
+      std::construct_at(&cell.word, halves->words[0]);
+      halves_.give(halves);
+    } else {
+      Parts<8>* bytes = cell.bytes;
+      std::construct_at(&cell.word, bytes->words[0]);
+      bytes_.give(bytes);
+    }
+    page.split[index] = kUnsplit;
+  }
+
+  PageTable<Page> pages_;
+  Pool<2> halves_;
+  Pool<8> bytes_;
 };
 
 }  // namespace svd

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpdg/control_index.h"
 
+#include "svd/trace/chunk_stream.h"
+
 namespace svd {
 namespace {
 
@@ -26,16 +28,16 @@ ControlIndex ControlIndex::of(const TraceReader& trace, CodeTable& code, const C
   tracker.set_statements(trace.statements());
   std::vector<bool> failed(code.instr_count());
   tracker.collect_restores(&failed);
-  Chunk chunk;
-  for (std::size_t i = 0; i < trace.chunks().size(); ++i) {
+  ChunkStream stream(trace, TraceReader::Order::kForward, kColumns);
+  while (const ChunkStream::Decoded* next = stream.next()) {
     index.at_chunk_.push_back(tracker);
     index.at_chunk_.back().collect_restores(nullptr);
-    if (auto status = trace.decode(i, chunk, kColumns); !status) {
-      add_lost_chunk(diagnostics, trace.chunks()[i], status.error());
+    if (!next->status) {
+      add_lost_chunk(diagnostics, trace.chunks()[next->index], next->status.error());
       continue;
     }
-    chunk.walk(Feed{tracker});
-    progress(chunk.end_seq().value);
+    next->chunk.walk(Feed{tracker});
+    progress(next->chunk.end_seq().value);
   }
   failed.flip();
   code.mark_restores(failed);

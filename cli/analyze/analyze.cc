@@ -25,6 +25,7 @@
 #include "findings/suppress.h"
 #include "report/report.h"
 #include "slicer/explain.h"
+#include "svd/trace/chunk_stream.h"
 #include "svd/trace/nearest.h"
 
 namespace svd::cli {
@@ -133,19 +134,18 @@ class Stats {
 
 void walk(const TraceReader& trace, Scan& scan, bool quiet, Report& report) {
   Progress progress("analyzing", "instr", trace.steps(), quiet);
-  Chunk chunk;
-  for (std::size_t i = 0; i < trace.chunks().size(); ++i) {
-    auto decoded = trace.decode(i, chunk, Columns{.values = false});
-    if (!decoded) {
-      add_lost_chunk(report.diagnostics, trace.chunks()[i], decoded.error());
+  ChunkStream stream(trace, TraceReader::Order::kForward, Columns{.values = false});
+  while (const ChunkStream::Decoded* next = stream.next()) {
+    if (!next->status) {
+      add_lost_chunk(report.diagnostics, trace.chunks()[next->index], next->status.error());
       continue;
     }
-    for (const Event& event : chunk.events) {
+    for (const Event& event : next->chunk.events) {
       if (const auto* gap = std::get_if<Gap>(&event.body))
         note_gap(event, *gap, report.diagnostics);
     }
-    scan.chunk(i, chunk);
-    progress.at(chunk.end_seq().value);
+    scan.chunk(next->index, next->chunk);
+    progress.at(next->chunk.end_seq().value);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "catalog.h"
 #include "input_file.h"
+#include "svd/trace/chunk_stream.h"
 
 namespace svd {
 
@@ -92,13 +93,11 @@ Result<bool> TraceReader::may_touch(std::size_t index, Addr address, std::uint64
 
 void TraceReader::scan(Order order, const Columns& columns, Diagnostics& diagnostics,
                        const std::function<bool(const Chunk&)>& f) const {
-  Chunk chunk;
-  std::size_t count = chunks().size();
-  for (std::size_t i = 0; i < count; ++i) {
-    std::size_t index = order == Order::kForward ? i : count - 1 - i;
-    if (auto decoded = decode(index, chunk, columns); !decoded) {
-      add_lost_chunk(diagnostics, chunks()[index], decoded.error());
-    } else if (!f(chunk)) {
+  ChunkStream stream(*this, order, columns);
+  while (const ChunkStream::Decoded* next = stream.next()) {
+    if (!next->status) {
+      add_lost_chunk(diagnostics, chunks()[next->index], next->status.error());
+    } else if (!f(next->chunk)) {
       return;
     }
   }

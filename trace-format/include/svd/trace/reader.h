@@ -113,8 +113,8 @@ class TraceReader {
   // certainly none of these bytes.
   Result<bool> may_touch(std::size_t index, Addr address, std::uint64_t size) const;
 
-  // Decodes the chunks one after the other, skips damaged ones with a diagnostic, until `f` returns
-  // false.
+  // Decodes the chunks one after the other (chunk_stream.h), skips damaged ones with a diagnostic,
+  // until `f` returns false.
   enum class Order { kForward, kBackward };
   void scan(Order order, const Columns& columns, Diagnostics& diagnostics,
             const std::function<bool(const Chunk&)>& f) const;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From page numbers to pages, which are made when they are first asked for and stay where they are.
+// One probe of a hash table for most questions: a pass asks once for each access of the run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace svd {
+
+template <class Page>
+class PageTable {
+ public:
+  // Null where there is none.
+  Page* find(std::uint64_t number) const {
+    for (std::size_t i = place(number);; i = (i + 1) & (slots_.size() - 1)) {
+      if (slots_[i].number == number) return slots_[i].page;
+      if (slots_[i].page == nullptr) return nullptr;
+    }
+  }
+
+  Page& make(std::uint64_t number) {
+    Page* page = find(number);
+    return page != nullptr ? *page : add(number);
+  }
+
+  // f(number, page), in no order.
+  template <class F>
+  void each(F&& f) const {
+    for (const Slot& slot : slots_)
+      if (slot.page != nullptr) f(slot.number, *slot.page);
+  }
+
+  std::size_t size() const { return pages_.size(); }
+
+ private:
+  struct Slot {
+    std::uint64_t number = 0;
+    Page* page = nullptr;
+  };
+
+  // Fibonacci hashing: neighbours, which are most, lie far apart.
+  std::size_t place(std::uint64_t number) const {
+    return static_cast<std::size_t>(number * 0x9E3779B97F4A7C15U >> shift_);
+  }
+
+  [[gnu::noinline]] Page& add(std::uint64_t number) {
+    if (2 * pages_.size() >= slots_.size()) grow();
+    pages_.push_back(std::make_unique<Page>());
+    put({number, pages_.back().get()});
+    return *pages_.back();
+  }
+
+  void put(const Slot& slot) {
+    std::size_t i = place(slot.number);
+    while (slots_[i].page != nullptr) i = (i + 1) & (slots_.size() - 1);
+    slots_[i] = slot;
+  }
+
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    --shift_;
+    for (const Slot& slot : old)
+      if (slot.page != nullptr) put(slot);
+  }
+
+  static constexpr unsigned kFirstBits = 10;
+  std::vector<Slot> slots_ = std::vector<Slot>(std::size_t{1} << kFirstBits);
+  unsigned shift_ = 64 - kFirstBits;
+  std::vector<std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace svd

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dependence graph measured on recorded programs, everything side by side in one run: verified
+// decode, the walk that derives every arc (registers, memory, control, conflicts between threads)
+// with one thread and with decoding ahead in another, all that comes before it, and slices. Every
+// figure is the best of three processes of its own, so that its peak memory is its own too.
+// Instructions a second are by the processor time of the busiest thread: what others do on the
+// machine counts little.
+//
+//   bench_graph [TRACE...]     default: programs recorded once into the build folder
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "dpdg/dependences.h"
+#include "dpdg/program_model.h"
+#include "slicer/backward.h"
+#include "support/run_command.h"
+#include "svd/trace/reader.h"
+#include "symbols/source_map.h"
+
+namespace svd {
+namespace {
+
+// Sizes give at least 100 million instructions.
+struct Program {
+  const char* name;
+  const char* size;
+};
+constexpr std::array kPrograms{Program{"hash", "150000"}, Program{"radix", "1200000"},
+                               Program{"qsort", "40000"}, Program{"server", "8000"}};
+constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
+constexpr int kTurns = 3;
+
+TraceReader open(const std::string& path) {
+  auto trace = TraceReader::open(path);
+  if (trace) return std::move(*trace);
+  fmt::print(stderr, "bench_graph: {}\n", trace.error().describe());
+  std::exit(1);
+}
+
+struct Cost {
+  double wall = 0;           // seconds
+  double processor = 0;      // seconds, of all threads
+  double busiest = 0;        // of one thread
+  double megabytes = 0;      // peak, resident
+  std::uint64_t answer = 0;  // to be printed, and so that nothing is optimised away
+};
+using Work = std::function<std::uint64_t()>;
+
+double now(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+Cost measure_once(const Work& work) {
+  std::array<int, 2> ends{};
+  Cost cost;
+  rusage usage{};
+  int status = 1;
+  if (pipe(ends.data()) == 0) {
+    pid_t child = fork();
+    if (child == 0) {
+      double wall = now(CLOCK_MONOTONIC);
+      cost.answer = work();
+      cost.wall = now(CLOCK_MONOTONIC) - wall;
+      cost.processor = now(CLOCK_PROCESS_CPUTIME_ID);
+      double main = now(CLOCK_THREAD_CPUTIME_ID);
+      cost.busiest = std::max(main, cost.processor - main);
+      _exit(write(ends[1], &cost, sizeof cost) == sizeof cost ? 0 : 1);
+    }
+    close(ends[1]);
+    if (read(ends[0], &cost, sizeof cost) == sizeof cost) wait4(child, &status, 0, &usage);
+    close(ends[0]);
+  }
+  if (status != 0) {
+    fmt::print(stderr, "bench_graph: a measurement failed\n");
+    std::exit(1);
+  }
+  cost.megabytes = static_cast<double>(usage.ru_maxrss) / 1024;
+  return cost;
+}
+
+Cost measure(const Work& work) {
+  Cost best = measure_once(work);
+  for (int turn = 1; turn < kTurns; ++turn) {
+    Cost cost = measure_once(work);
+    best.wall = std::min(best.wall, cost.wall);
+    best.processor = std::min(best.processor, cost.processor);
+    best.busiest = std::min(best.busiest, cost.busiest);
+    best.megabytes = std::min(best.megabytes, cost.megabytes);
+  }
+  return best;
+}
+
+// From here on nothing is decoded ahead.
+void use_one_processor() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  if (sched_setaffinity(0, sizeof one, &one) != 0) std::exit(1);
+}
+
+std::uint64_t decode(const TraceReader& trace, const Columns& columns) {
+  Diagnostics diagnostics;
+  std::uint64_t execs = 0;
+  trace.scan(TraceReader::Order::kForward, columns, diagnostics, [&](const Chunk& chunk) {
+    execs += chunk.execs.size();
+    return true;
+  });
+  return execs;
+}
+
+using Arcs = std::array<std::uint64_t, kArcKinds>;
+
+struct Count {
+  Arcs* arcs;
+  void operator()(const Arc& arc) { count(arc.kind, 1); }
+  void count(ArcKind kind, std::uint64_t n) { (*arcs)[static_cast<std::size_t>(kind)] += n; }
+};
+
+// Takes every arc for itself.
+struct Each {
+  Arcs* arcs;
+  void operator()(const Arc& arc) {
+    ++(*arcs)[static_cast<std::size_t>(arc.kind)];
+    benchmark::DoNotOptimize(arc);
+  }
+};
+
+template <class Sink>
+std::uint64_t graph(const TraceReader& trace, const ProgramModel& model) {
+  Diagnostics diagnostics;
+  Arcs arcs{};
+  ControlTracker tracker(model.code, model.flow);
+  tracker.set_statements(trace.statements());
+  Dependences<Sink> dependences(model.code, std::move(tracker), Sink{&arcs});
+  trace.scan(TraceReader::Order::kForward, kColumns, diagnostics, [&](const Chunk& chunk) {
+    chunk.walk(dependences);
+    return true;
+  });
+  return std::accumulate(arcs.begin(), arcs.end(), std::uint64_t{0});
+}
+
+std::uint64_t whole_graph(const std::string& path) {
+  TraceReader trace = open(path);
+  Diagnostics diagnostics;
+  ProgramModel model(trace, diagnostics);
+  return graph<Count>(trace, model);
+}
+
+// What the kernel read last: what the program wrote as its output.
+Criterion last_output(const TraceReader& trace) {
+  struct Walk {
+    Criterion criterion{.values = false, .addresses = false};
+    void exec(const Exec&) {}
+    void event(const Event& event) {
+      const auto* kernel = std::get_if<KernelAccess>(&event.body);
+      if (kernel == nullptr || kernel->access != Access::kRead) return;
+      criterion.seq = event.seq - 1;
+      criterion.thread = event.thread;
+      criterion.memory = {{kernel->address, kernel->size}};
+    }
+  } walk;
+  Diagnostics diagnostics;
+  trace.scan(TraceReader::Order::kForward, {.addresses = false, .values = false}, diagnostics,
+             [&walk](const Chunk& chunk) {
+               chunk.walk(walk);
+               return true;
+             });
+  return walk.criterion;
+}
+
+std::uint64_t slice(const TraceReader& trace, const ProgramModel& model, const Criterion& criterion,
+                    const SliceOptions& options) {
+  Diagnostics diagnostics;
+  return slice_backward({trace, model.code, model.control, {}}, {criterion}, options, diagnostics)
+      .instances;
+}
+
+void measure_trace(const std::string& path) {
+  TraceReader trace = open(path);
+  Diagnostics diagnostics;
+  ProgramModel model(trace, diagnostics);
+  auto steps = static_cast<double>(trace.steps());
+  fmt::print("{}, {:.0f} million instructions, {} threads, {} MB\n",
+             std::filesystem::path(path).stem().string(), steps / 1e6, trace.threads().size(),
+             trace.file_bytes() >> 20);
+  fmt::print("  {:<36}{:>8}{:>9}{:>8}{:>10}{:>9}{:>9}\n", "", "cpu s", "busiest", "wall s",
+             "Minstr/s", "peak MB", "B/instr");
+  auto row = [steps](const char* name, const char* unit, const Work& work) {
+    Cost cost = measure(work);
+    fmt::print("  {:<36}{:>8.2f}{:>9.2f}{:>8.2f}{:>10.1f}{:>9.0f}{:>9.2f}   {} {}\n", name,
+               cost.processor, cost.busiest, cost.wall, steps / 1e6 / cost.busiest, cost.megabytes,
+               cost.megabytes * 1024 * 1024 / steps, cost.answer, unit);
+  };
+  row("verified decode", "executions", [&] { return decode(trace, {}); });
+  row("same without values", "executions", [&] { return decode(trace, kColumns); });
+  row("model: code, control flow, restores", "instructions",
+      [&] { return ProgramModel(trace, diagnostics).code.instr_count(); });
+  row("graph", "arcs", [&] { return graph<Count>(trace, model); });
+  row("graph, one processor", "arcs", [&] {
+    use_one_processor();
+    return graph<Count>(trace, model);
+  });
+  row("graph, each arc by itself", "arcs", [&] { return graph<Each>(trace, model); });
+  row("from the file to the graph", "arcs", [&] { return whole_graph(path); });
+  row("same, one processor", "arcs", [&] {
+    use_one_processor();
+    return whole_graph(path);
+  });
+  Criterion criterion = last_output(trace);
+  row("slice of the last output", "instances", [&] { return slice(trace, model, criterion, {}); });
+  row("same, one processor", "instances", [&] {
+    use_one_processor();
+    return slice(trace, model, criterion, {});
+  });
+  row("same, of data only", "instances",
+      [&] { return slice(trace, model, criterion, {.control = false, .races = false}); });
+}
+
+// The trace of a program, recorded if it is not there yet.
+std::string recorded(const Program& program) {
+  std::filesystem::create_directories(SVD_TRACE_DIR);
+  std::string path = fmt::format("{}/{}-{}.fb", SVD_TRACE_DIR, program.name, program.size);
+  if (std::filesystem::exists(path)) return path;
+  std::string fresh = path + ".new";
+  test::CommandOptions options;
+  options.patience = std::chrono::minutes(5);
+  auto result = test::run_command({SVD_BIN_DIR "/svd-record", "-o", fresh, "--",
+                                   std::string(SVD_PROGRAM_DIR "/") + program.name, program.size},
+                                  options);
+  if (result.exit_code != 0) {
+    fmt::print(stderr, "bench_graph: {}: {}\n", program.name, result.err);
+    std::exit(1);
+  }
+  std::filesystem::rename(fresh, path);
+  return path;
+}
+
+}  // namespace
+}  // namespace svd
+
+int main(int argc, char** argv) {
+  std::vector<std::string> traces(argv + 1, argv + argc);
+  if (traces.empty())
+    for (const svd::Program& program : svd::kPrograms) traces.push_back(svd::recorded(program));
+  for (const std::string& trace : traces) svd::measure_trace(trace);
+  return 0;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The chunks of a trace one after the other, decoded a little ahead of who takes them: by a thread
+// of its own where this process may use a second processor. What comes, and in which order, does
+// not depend on that. Used by one thread; the reader must outlive it.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "svd/trace/chunk.h"
+#include "svd/trace/reader.h"
+#include "svd/trace/result.h"
+
+namespace svd {
+
+class ChunkStream {
+ public:
+  struct Decoded {
+    std::size_t index = 0;  // into chunks()
+    Chunk chunk{};          // unusable without status
+    Status status{Done{}};
+  };
+
+  ChunkStream(const TraceReader& trace, TraceReader::Order order, const Columns& columns);
+  ~ChunkStream() = default;
+  ChunkStream(const ChunkStream&) = delete;
+  ChunkStream& operator=(const ChunkStream&) = delete;
+
+  // Good until the next call; null after the last one.
+  const Decoded* next();
+
+ private:
+  void decode(std::size_t number, Decoded& out) const;
+  void run(const std::stop_token& stop);
+
+  const TraceReader& trace_;
+  TraceReader::Order order_;
+  Columns columns_;
+  std::size_t taken_ = 0;  // by who asks; the last one is in use
+
+  // One in use, one ready, one being decoded.
+  std::array<Decoded, 3> ring_{};
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::size_t made_ = 0;
+  std::size_t free_ = 0;  // as many are not in use any more
+  std::exception_ptr failure_;
+  std::jthread worker_;  // last, so that it ends before what it uses
+};
+
+}  // namespace svd

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "svd/trace/chunk_stream.h"
+
+#include <sched.h>
+
+namespace svd {
+namespace {
+
+bool several_processors() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
+}
+
+}  // namespace
+
+ChunkStream::ChunkStream(const TraceReader& trace, TraceReader::Order order, const Columns& columns)
+    : trace_(trace), order_(order), columns_(columns) {
+  if (trace.chunks().size() > 1 && several_processors())
+    worker_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+const ChunkStream::Decoded* ChunkStream::next() {
+  std::size_t number = taken_;
+  if (number == trace_.chunks().size()) return nullptr;
+  Decoded& next = ring_[number % ring_.size()];
+  if (worker_.joinable()) {
+    std::unique_lock lock(mutex_);
+    free_ = number;
+    changed_.notify_one();
+    changed_.wait(lock, [&] { return made_ > number || failure_ != nullptr; });
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+  } else {
+    decode(number, next);
+  }
+  ++taken_;
+  return &next;
+}
+
+void ChunkStream::decode(std::size_t number, Decoded& out) const {
+  bool forward = order_ == TraceReader::Order::kForward;
+  out.index = forward ? number : trace_.chunks().size() - 1 - number;
+  out.status = trace_.decode(out.index, out.chunk, columns_);
+}
+
+void ChunkStream::run(const std::stop_token& stop) {
+  for (std::size_t number = 0; number < trace_.chunks().size(); ++number) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [&] { return number < free_ + ring_.size(); })) return;
+    }
+    std::exception_ptr failure;
+    try {
+      decode(number, ring_[number % ring_.size()]);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    std::lock_guard lock(mutex_);
+    made_ = number + 1;
+    failure_ = failure;
+    changed_.notify_one();
+    if (failure != nullptr) return;
+  }
+}
+
+}  // namespace svd
