@@ -11,11 +11,15 @@
 
 namespace svd {
 
+// Which of its races a detector tells (harmless.h).
+enum class Races { kHarmful, kHarmless, kAll };
+
 struct DetectorInfo {
   std::string_view name;
   std::string_view summary;
   bool by_default;
   bool needs_atomic_blocks;  // finds nothing in a trace that declares none
+  Races races;
   std::unique_ptr<Detector> (*make)(std::string_view name, std::size_t threads,
                                     LockSets& lock_sets);
 };

@@ -93,9 +93,9 @@ void TwoPhaseDetector::prepare(const Preparation& run) {
   shared_ = SharedBytes(sharing.take());
   const Ending& ending = run.trace.ending();
   if (ending.kind == EndKind::kSignal && ending.thread) fault_ = ending.seq;
-  flow_.emplace(ControlFlow::of(run.trace, run.diagnostics));
-  code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, *flow_, run.diagnostics));
-  ControlTracker tracker(*code_, *flow_);
+  const ControlFlow& flow = run.flow.get();
+  code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, flow, run.diagnostics));
+  ControlTracker tracker(*code_, flow);
   tracker.set_statements(run.trace.statements());
   values_.emplace(*code_, std::move(tracker), threads_.size(), !run.trace.statements().empty(),
                   units_);

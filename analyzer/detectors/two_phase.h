@@ -136,7 +136,6 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
   Shadow<Cell> shadow_;
   std::optional<Seq> fault_;  // the instruction of which the program died
   std::unique_ptr<CodeTable> code_;
-  std::optional<ControlFlow> flow_;
   std::optional<ValueFlow> values_;
 
   // The execution at hand.

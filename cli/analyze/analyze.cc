@@ -18,6 +18,7 @@
 #include "analyze/trace_input.h"
 #include "analyze/verbs.h"
 #include "common/exit_codes.h"
+#include "detectors/harmless.h"
 #include "detectors/scan.h"
 #include "detectors/table.h"
 #include "findings/complete.h"
@@ -175,6 +176,23 @@ bool failed(const TraceReader& trace) {
          std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
 }
 
+// Of a detector's races those that it is to tell.
+std::vector<RawFinding> told(const DetectorInfo& info, Scan& scan, Detector& detector,
+                             Diagnostics& diagnostics) {
+  std::vector<RawFinding> found = detector.findings();
+  if (info.races == Races::kAll) return found;
+  std::vector<bool> none = harmless(scan.preparation(), found);
+  std::vector<RawFinding> kept;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (none[i] == (info.races == Races::kHarmless)) kept.push_back(std::move(found[i]));
+  if (info.races == Races::kHarmful && kept.size() < found.size()) {
+    diagnostics.add("harmless-races", Severity::kInfo, found.size() - kept.size(),
+                    "races with the same outcome in either order; --detectors=race-harmless "
+                    "shows them");
+  }
+  return kept;
+}
+
 void mark(const FailureSlice& slice, Finding& finding) {
   finding.on_slice =
       std::any_of(finding.accesses.begin(), finding.accesses.end(),
@@ -188,11 +206,18 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   // One walk of the trace feeds all detectors.
   LockSets lock_sets;
   Scan scan(trace, rules, places, lock_sets);
-  std::vector<std::unique_ptr<Detector>> detectors;
+  // Flags and barriers that the program made itself are synchronisation as any other.
+  if (std::uint64_t loops = scan.find_waits()) {
+    report.diagnostics.add("waits", Severity::kInfo, loops,
+                           "places where a loop waits for another thread: what they read is taken "
+                           "as synchronisation");
+  }
+  stats.pass("waits");
+  std::vector<std::pair<const DetectorInfo*, std::unique_ptr<Detector>>> detectors;
   for (const DetectorInfo* info : options.detectors) {
     if (info->needs_atomic_blocks && !has_atomic_blocks(trace)) continue;
-    detectors.push_back(info->make(info->name, scan.threads(), lock_sets));
-    scan.add(*detectors.back());
+    detectors.emplace_back(info, info->make(info->name, scan.threads(), lock_sets));
+    scan.add(*detectors.back().second);
     report.looked.emplace_back(info->name);
   }
   walk(trace, scan, quiet, report);
@@ -200,8 +225,8 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   stats.pass("detect");
   // From here on all that detectors found is known; a second look gives it values and names.
   Source source{trace, scan.moments(), scan.sites(), lock_sets, places};
-  for (const auto& detector : detectors) {
-    std::vector<Finding> found = complete(source, detector->findings());
+  for (const auto& [info, detector] : detectors) {
+    std::vector<Finding> found = complete(source, told(*info, scan, *detector, report.diagnostics));
     report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
                            std::move_iterator(found.end()));
   }
