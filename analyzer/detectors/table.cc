@@ -9,6 +9,7 @@
 #include "detectors/event_bits.h"
 #include "detectors/frontier.h"
 #include "detectors/lockset.h"
+#include "detectors/paper_two_phase.h"
 #include "detectors/races.h"
 #include "detectors/read_log.h"
 #include "detectors/two_phase.h"
@@ -43,9 +44,13 @@ std::unique_ptr<Detector> two_phase(std::string_view name, std::size_t threads,
   return std::make_unique<TwoPhaseDetector>(name, tier, threads, lock_sets);
 }
 
+std::unique_ptr<Detector> paper_two_phase(std::string_view name, std::size_t threads, LockSets&) {
+  return std::make_unique<PaperTwoPhase>(name, threads);
+}
+
 constexpr std::array kDetectors{
     DetectorInfo{"svd-2pl", "computations that went on with what others had overwritten", true,
-                 false, Races::kAll, two_phase<TwoPhaseDetector::Tier::kUpper>},
+                 false, Races::kAll, two_phase<TwoPhaseDetector::Tier::kUpper>, paper_two_phase},
     DetectorInfo{"svd-2pl-minor", "the same, where it may well be meant so", false, false,
                  Races::kAll, two_phase<TwoPhaseDetector::Tier::kMinor>},
     DetectorInfo{"race-hb", "accesses that nothing ordered in this run", true, false,

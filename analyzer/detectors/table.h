@@ -20,8 +20,10 @@ struct DetectorInfo {
   bool by_default;
   bool needs_atomic_blocks;  // finds nothing in a trace that declares none
   Races races;
-  std::unique_ptr<Detector> (*make)(std::string_view name, std::size_t threads,
-                                    LockSets& lock_sets);
+  using Make = std::unique_ptr<Detector> (*)(std::string_view name, std::size_t threads,
+                                             LockSets& lock_sets);
+  Make make;
+  Make make_paper = nullptr;  // with the units of the paper
 };
 
 std::span<const DetectorInfo> all_detectors();

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "detectors/scan.h"
+
 namespace svd {
 
 void Births::bear(std::uint64_t begin, std::uint64_t end, std::size_t lifetime) {
@@ -62,14 +64,21 @@ SharedInLifetime SharingScan::take() {
   return std::move(shared_);
 }
 
+SharedInLifetime shared_bytes(const Preparation& run) {
+  SharingScan sharing;
+  LockSets lock_sets;
+  Scan scan(run.trace, run.rules, run.names, lock_sets);
+  scan.add(sharing);
+  Chunk chunk;
+  for (std::size_t i = 0; i < run.trace.chunks().size(); ++i)
+    if (run.trace.decode(i, chunk, Columns{.values = false})) scan.chunk(i, chunk);
+  return sharing.take();
+}
+
 SharedBytes::SharedBytes(SharedInLifetime shared) : shared_(std::move(shared)) { add(0); }
 
 void SharedBytes::fresh(Addr address, std::uint64_t size) {
-  std::vector<Range> old;
-  bytes_.visit(address, size, [&old](Addr at, unsigned bytes, bool) {
-    old.push_back({at, bytes});
-  });
-  for (const Range& range : old) bytes_.set(range.address, range.size, false);
+  bytes_.clear(address, size);
   add(++lifetime_);
 }
 

@@ -56,6 +56,9 @@ class SharingScan final : public Detector {
   SharedInLifetime shared_{1};
 };
 
+// By a walk of the run.
+SharedInLifetime shared_bytes(const Preparation& run);
+
 class SharedBytes {
  public:
   SharedBytes() = default;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "svd/trace/types.h"
@@ -71,6 +72,20 @@ class ByteShadow {
         i = end;
       }
     });
+  }
+
+  // Nothing, for all of it.
+  void clear(Addr address, std::uint64_t size) {
+    std::vector<std::pair<Addr, unsigned>> old;
+    auto collect = [&old](Addr at, unsigned bytes, Word) { old.emplace_back(at, bytes); };
+    if (size / 4096 > pages_.size()) {
+      visit_all([&](Addr at, unsigned bytes, Word word) {
+        if (at >= address && at < address + size) collect(at, bytes, word);
+      });
+    } else {
+      visit(address, size, collect);
+    }
+    for (auto [at, bytes] : old) set(at, bytes, Word{});
   }
 
   Word at(Addr address) const {

@@ -38,6 +38,8 @@ struct Options {
   std::vector<const DetectorInfo*> detectors;
   std::vector<std::string> suppressions;
   int error_exitcode = 0;
+  bool paper_units = false;
+  bool gen_suppressions = false;
   bool list_detectors = false;
   bool stats = false;
 };
@@ -75,8 +77,18 @@ void add_options(Command& command, Options& options) {
   app.add_option_function<std::string>("--detectors", detectors, "names with commas; default, all")
       ->type_name("LIST");
   app.add_flag("--list-detectors", options.list_detectors, "what detectors there are");
+  auto units = [&options](const std::string& name) {
+    if (name != "default" && name != "paper")
+      throw CLI::ValidationError("--cu", "takes default or paper, not '" + name + "'");
+    options.paper_units = name == "paper";
+  };
+  app.add_option_function<std::string>("--cu", units,
+                                       "computational units: default, or paper, as published")
+      ->type_name("WHICH");
   app.add_option("--suppressions", options.suppressions, "more rules for what to leave out")
       ->type_name("FILE");
+  app.add_flag("--gen-suppressions", options.gen_suppressions,
+               "print rules that would leave out the findings");
   add_format(command, options.format);
   app.add_option("--error-exitcode", options.error_exitcode, "exit with N when there are findings")
       ->type_name("N");
@@ -216,7 +228,9 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   std::vector<std::pair<const DetectorInfo*, std::unique_ptr<Detector>>> detectors;
   for (const DetectorInfo* info : options.detectors) {
     if (info->needs_atomic_blocks && !has_atomic_blocks(trace)) continue;
-    detectors.emplace_back(info, info->make(info->name, scan.threads(), lock_sets));
+    bool paper = options.paper_units && info->make_paper != nullptr;
+    auto make = paper ? info->make_paper : info->make;
+    detectors.emplace_back(info, make(info->name, scan.threads(), lock_sets));
     scan.add(*detectors.back().second);
     report.looked.emplace_back(info->name);
   }
@@ -274,7 +288,9 @@ int run_analyze(const Arguments& arguments) {
     slice.emplace(SliceReport{*trace, failure->explainer.source(), *failure->explanation});
     report.slice = &*slice;
   }
-  if (options.format == "json") {
+  if (options.gen_suppressions) {
+    print_suppressions(report, *output);
+  } else if (options.format == "json") {
     print_json(report, *output);
   } else {
     print_text(report, Style(command.color(), output->descriptor()), *output);
