@@ -392,7 +392,7 @@ class Finder {
     for (std::uint32_t v = 0; v < flow_.blocks.size(); ++v) {
       auto sides = flow_.graph.of(v);
       if (!flow_.blocks[v].branch || body.count(v) != 0 || sides.size() != 2) continue;
-      for (int side : {0, 1}) {
+      for (std::size_t side : {0U, 1U}) {
         if (body.count(ahead(sides[side], body).back()) == 0) continue;
         std::vector<std::uint32_t> other = ahead(sides[1 - side], body);
         if (std::none_of(other.begin(), other.end(), [&](auto at) { return over.count(at) != 0; }))

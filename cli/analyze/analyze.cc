@@ -77,14 +77,7 @@ void add_options(Command& command, Options& options) {
   app.add_option_function<std::string>("--detectors", detectors, "names with commas; default, all")
       ->type_name("LIST");
   app.add_flag("--list-detectors", options.list_detectors, "what detectors there are");
-  auto units = [&options](const std::string& name) {
-    if (name != "default" && name != "paper")
-      throw CLI::ValidationError("--cu", "takes default or paper, not '" + name + "'");
-    options.paper_units = name == "paper";
-  };
-  app.add_option_function<std::string>("--cu", units,
-                                       "computational units: default, or paper, as published")
-      ->type_name("WHICH");
+  add_units(command, options.paper_units);
   app.add_option("--suppressions", options.suppressions, "more rules for what to leave out")
       ->type_name("FILE");
   app.add_flag("--gen-suppressions", options.gen_suppressions,

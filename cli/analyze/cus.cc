@@ -40,13 +40,7 @@ void add_options(Command& command, Options& options) {
   command.usage("[options] TRACE");
   CLI::App& app = command.app();
   add_trace(command, options.input);
-  auto units = [&options](const std::string& name) {
-    if (name != "default" && name != "paper")
-      throw CLI::ValidationError("--cu", "takes default or paper, not '" + name + "'");
-    options.paper = name == "paper";
-  };
-  app.add_option_function<std::string>("--cu", units, "default, or paper, as published")
-      ->type_name("WHICH");
+  add_units(command, options.paper);
   app.add_flag("--list", options.list, "each unit, in the order in which they begin");
   add_count(app, "--shapes", options.shapes, "so many shapes, 20 if not said");
   add_format(command, options.format);
@@ -99,6 +93,7 @@ std::vector<Unit> find_units(const TraceReader& trace, const Options& options, S
   for (UnitMember member = 1; member < members.size(); ++member)
     if (members[member].parts != 0) units[detector->units().of_member(member)].add(members[member]);
   std::vector<Unit> result;
+  result.reserve(units.size());
   for (auto& [member, unit] : units) result.push_back(std::move(unit));
   std::sort(result.begin(), result.end(),
             [](const Unit& a, const Unit& b) { return a.first < b.first; });
@@ -121,6 +116,7 @@ std::vector<Shape> shapes_of(const std::vector<Unit>& units) {
     shape.largest = std::max(shape.largest, unit.parts);
   }
   std::vector<Shape> shapes;
+  shapes.reserve(by_sites.size());
   for (const auto& [sites, shape] : by_sites) shapes.push_back(shape);
   std::stable_sort(shapes.begin(), shapes.end(),
                    [](const Shape& a, const Shape& b) { return a.count > b.count; });
@@ -149,6 +145,7 @@ struct Census {
   std::uint64_t size(double share) const {
     if (units.empty()) return 0;
     std::vector<std::uint64_t> sizes;
+    sizes.reserve(units.size());
     for (const Unit& unit : units) sizes.push_back(unit.parts);
     auto at =
         sizes.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(sizes.size() - 1));

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -22,26 +23,27 @@
 namespace svd::test {
 namespace {
 
-constexpr int kNone = -1;
+using Number = std::size_t;  // of threads, variables, statements
+constexpr Number kNone = std::numeric_limits<Number>::max();
 
 struct S {
-  int thread = 0;
-  int left = kNone;          // variable that is stored
-  std::vector<int> right{};  // that are loaded
-  int by = kNone;            // statement of the thread that decided
+  Number thread = 0;
+  Number left = kNone;          // variable that is stored
+  std::vector<Number> right{};  // that are loaded
+  Number by = kNone;            // statement of the thread that decided
 };
 using Statements = std::vector<S>;
 
 // Of each statement, the first statement of its unit.
-using Partition = std::vector<int>;
+using Partition = std::vector<Number>;
 
-bool reads(const S& s, int v) { return std::count(s.right.begin(), s.right.end(), v) != 0; }
+bool reads(const S& s, Number v) { return std::count(s.right.begin(), s.right.end(), v) != 0; }
 
-std::set<int> shared_variables(const Statements& run) {
-  std::map<int, std::set<int>> threads;
-  std::set<int> written, shared;
+std::set<Number> shared_variables(const Statements& run) {
+  std::map<Number, std::set<Number>> threads;
+  std::set<Number> written, shared;
   for (const S& s : run) {
-    for (int v : s.right) threads[v].insert(s.thread);
+    for (Number v : s.right) threads[v].insert(s.thread);
     if (s.left == kNone) continue;
     threads[s.left].insert(s.thread);
     written.insert(s.left);
@@ -52,49 +54,49 @@ std::set<int> shared_variables(const Statements& run) {
 }
 
 // The last statement of the same thread that stored v.
-int writer_of(const Statements& run, int at, int v) {
-  for (int i = at - 1; i >= 0; --i)
+Number writer_of(const Statements& run, Number at, Number v) {
+  for (Number i = at; i-- > 0;)
     if (run[i].thread == run[at].thread && run[i].left == v) return i;
   return kNone;
 }
 
-Partition normal(const std::vector<int>& units) {
-  std::map<int, int> first;
+Partition normal(const std::vector<Number>& units) {
+  std::map<Number, Number> first;
   Partition partition;
   for (std::size_t i = 0; i < units.size(); ++i)
-    partition.push_back(first.emplace(units[i], static_cast<int>(i)).first->second);
+    partition.push_back(first.emplace(units[i], i).first->second);
   return partition;
 }
 
 // Figure 5.
 Partition figure5(const Statements& run) {
   struct Cu {
-    std::set<int> stmts, sh_vars;
+    std::set<Number> stmts, sh_vars;
     bool active = true;
   };
-  std::set<int> shared = shared_variables(run);
+  std::set<Number> shared = shared_variables(run);
   std::vector<Cu> cus(run.size());
-  std::vector<int> cu(run.size());
-  for (int thread = 0; thread < 4; ++thread) {
-    for (int s = 0; s < static_cast<int>(run.size()); ++s) {
+  std::vector<Number> cu(run.size());
+  for (Number thread = 0; thread < 4; ++thread) {
+    for (Number s = 0; s < run.size(); ++s) {
       if (run[s].thread != thread) continue;
-      std::set<int> dep_pred;
-      for (int v : run[s].right)
-        if (int st = writer_of(run, s, v); st != kNone) dep_pred.insert(st);
+      std::set<Number> dep_pred;
+      for (Number v : run[s].right)
+        if (Number st = writer_of(run, s, v); st != kNone) dep_pred.insert(st);
       if (run[s].by != kNone) dep_pred.insert(run[s].by);
-      for (int v : run[s].right)
-        for (int st : dep_pred)
+      for (Number v : run[s].right)
+        for (Number st : dep_pred)
           if (cus[cu[st]].active && cus[cu[st]].sh_vars.count(v) != 0) cus[cu[st]].active = false;
       Cu& own = cus[s];
       cu[s] = s;
-      std::set<int> merged;
-      for (int st : dep_pred)
+      std::set<Number> merged;
+      for (Number st : dep_pred)
         if (cus[cu[st]].active) merged.insert(cu[st]);
-      for (int other : merged) {
+      for (Number other : merged) {
         own.stmts.insert(cus[other].stmts.begin(), cus[other].stmts.end());
         own.sh_vars.insert(cus[other].sh_vars.begin(), cus[other].sh_vars.end());
       }
-      for (int st : own.stmts) cu[st] = s;
+      for (Number st : own.stmts) cu[st] = s;
       own.stmts.insert(s);
       if (run[s].left != kNone && shared.count(run[s].left) != 0) own.sh_vars.insert(run[s].left);
     }
@@ -108,30 +110,30 @@ enum class Connected { kThroughAll, kThroughEarlier };
 
 Partition definitions(const Statements& run, Connected connected) {
   struct Arc {
-    int later, earlier;
+    Number later, earlier;
   };
-  std::set<int> shared = shared_variables(run);
+  std::set<Number> shared = shared_variables(run);
   std::vector<Arc> arcs, shared_arcs;  // the latter by their later vertex
-  for (int s = 0; s < static_cast<int>(run.size()); ++s) {
-    for (int v : run[s].right) {
-      int st = writer_of(run, s, v);
+  for (Number s = 0; s < run.size(); ++s) {
+    for (Number v : run[s].right) {
+      Number st = writer_of(run, s, v);
       if (st != kNone) (shared.count(v) != 0 ? shared_arcs : arcs).push_back({s, st});
     }
     if (run[s].by != kNone) arcs.push_back({s, run[s].by});
   }
-  auto components = [&](int end) {
-    std::vector<int> component(run.size());
-    for (std::size_t i = 0; i < run.size(); ++i) component[i] = static_cast<int>(i);
+  auto components = [&](Number end) {
+    std::vector<Number> component(run.size());
+    for (std::size_t i = 0; i < run.size(); ++i) component[i] = i;
     for (const Arc& arc : arcs) {
       if (arc.later >= end) continue;
-      int from = component[arc.later], to = component[arc.earlier];
+      Number from = component[arc.later], to = component[arc.earlier];
       std::replace(component.begin(), component.end(), from, to);
     }
     return component;
   };
-  int end = static_cast<int>(run.size());
+  Number end = run.size();
   for (const Arc& e : shared_arcs) {
-    std::vector<int> component = components(connected == Connected::kThroughAll ? end : e.later);
+    std::vector<Number> component = components(connected == Connected::kThroughAll ? end : e.later);
     std::erase_if(arcs, [&](const Arc& arc) {
       return arc.later >= e.later && component[arc.earlier] == component[e.earlier];
     });
@@ -141,23 +143,23 @@ Partition definitions(const Statements& run, Connected connected) {
 
 // Figure 6: of each access the first statement of another thread that conflicts with it, if the
 // unit goes on after that.
-using Pairs = std::set<std::pair<int, int>>;
+using Pairs = std::set<std::pair<Number, Number>>;
 
 Pairs figure6(const Statements& run, const Partition& cu) {
-  std::map<int, int> max_seq;
-  int size = static_cast<int>(run.size());
-  for (int s = 0; s < size; ++s) max_seq[cu[s]] = std::max(max_seq[cu[s]], s);
+  std::map<Number, Number> max_seq;
+  Number size = run.size();
+  for (Number s = 0; s < size; ++s) max_seq[cu[s]] = std::max(max_seq[cu[s]], s);
   Pairs violations;
-  auto first = [&](int st, auto&& conflicts) {
-    for (int s = st + 1; s < size; ++s) {
+  auto first = [&](Number st, auto&& conflicts) {
+    for (Number s = st + 1; s < size; ++s) {
       if (run[s].thread == run[st].thread || !conflicts(run[s])) continue;
       if (max_seq[cu[st]] > s) violations.insert({st, s});
       return;
     }
   };
-  for (int st = 0; st < size; ++st) {
-    for (int v : run[st].right) first(st, [v](const S& s) { return s.left == v; });
-    int v = run[st].left;
+  for (Number st = 0; st < size; ++st) {
+    for (Number v : run[st].right) first(st, [v](const S& s) { return s.left == v; });
+    Number v = run[st].left;
     if (v != kNone) first(st, [v](const S& s) { return s.left == v || reads(s, v); });
   }
   return violations;
@@ -165,30 +167,27 @@ Pairs figure6(const Statements& run, const Partition& cu) {
 
 // Variables 0 to 2 are for all threads, and two more for each one.
 Statements random_run(std::mt19937_64& random) {
-  auto below = [&random](int end) {
-    return static_cast<int>(random() % static_cast<unsigned>(end));
-  };
-  int threads = 2 + below(2);
-  Statements run(static_cast<std::size_t>(2 + below(16)));
+  auto below = [&random](Number end) { return Number(random() % static_cast<unsigned>(end)); };
+  Number threads = 2 + below(2);
+  Statements run(2 + below(16));
   for (std::size_t i = 0; i < run.size(); ++i) {
     S& s = run[i];
     s.thread = below(threads);
     auto variable = [&] { return below(2) == 0 ? below(3) : 3 + 2 * s.thread + below(2); };
-    for (int n = below(3); n > 0; --n) s.right.push_back(variable());
+    for (Number n = below(3); n > 0; --n) s.right.push_back(variable());
     if (below(3) != 0) s.left = variable();
     if (below(3) != 0) continue;
-    std::vector<int> earlier;
+    std::vector<Number> earlier;
     for (std::size_t j = 0; j < i; ++j)
-      if (run[j].thread == s.thread) earlier.push_back(static_cast<int>(j));
-    if (!earlier.empty())
-      s.by = earlier[static_cast<std::size_t>(below(static_cast<int>(earlier.size())))];
+      if (run[j].thread == s.thread) earlier.push_back(j);
+    if (!earlier.empty()) s.by = earlier[below(earlier.size())];
   }
   return run;
 }
 
 std::string text_of(const Statements& run) {
   std::string text = "svd-trace 1\nprocess engine=text\n";
-  for (int v = 0; v < 9; ++v) text += "var v" + std::to_string(v) + " 4\n";
+  for (Number v = 0; v < 9; ++v) text += "var v" + std::to_string(v) + " 4\n";
   for (std::size_t i = 0; i < run.size(); ++i) {
     text += "stmt s" + std::to_string(i) + " \"s\"";
     if (run[i].by != kNone) text += " by s" + std::to_string(run[i].by);
@@ -196,7 +195,7 @@ std::string text_of(const Statements& run) {
   }
   for (std::size_t i = 0; i < run.size(); ++i) {
     text += "T" + std::to_string(run[i].thread + 1) + " s" + std::to_string(i);
-    for (int v : run[i].right) text += " r v" + std::to_string(v) + "=0";
+    for (Number v : run[i].right) text += " r v" + std::to_string(v) + "=0";
     if (run[i].left != kNone) text += " w v" + std::to_string(run[i].left) + "=0";
     text += "\n";
   }
@@ -224,12 +223,11 @@ Answer pass(const Statements& run) {
     SVD_CHECK(trace.decode(i, chunk));
     scan.chunk(i, chunk);
   }
-  std::vector<int> units;
-  for (UnitMember member : members)
-    units.push_back(static_cast<int>(detector.units().of_member(member)));
+  std::vector<Number> units;
+  for (UnitMember member : members) units.push_back(Number(detector.units().of_member(member)));
   Answer answer{normal(units), {}};
   // Moments count from 1, and there are no events.
-  auto number = [](const RawAccess& access) { return static_cast<int>(access.moment.value) - 1; };
+  auto number = [](const RawAccess& access) { return Number(access.moment.value) - 1; };
   for (const RawFinding& finding : detector.findings())
     answer.violations.insert({number(finding.accesses[0]), number(finding.accesses[1])});
   return answer;
@@ -248,7 +246,7 @@ TEST(PaperUnits, ArePassedAsFigures5And6Say) {
     ASSERT_EQ(answer.units, units);
     Pairs violations = figure6(run, units);
     ASSERT_EQ(answer.violations, violations);
-    for (std::size_t i = 0; i < units.size(); ++i) merged += units[i] != static_cast<int>(i);
+    for (std::size_t i = 0; i < units.size(); ++i) merged += units[i] != i;
     violated += violations.size();
     otherwise += definitions(run, Connected::kThroughAll) != units;
   }
@@ -261,7 +259,7 @@ TEST(PaperUnits, ArePassedAsFigures5And6Say) {
 
 // The smallest examples of differences, which docs/passes.md tells; the pass follows Figure 5. A
 // second thread makes v shared.
-constexpr int kV = 0;
+constexpr Number kV = 0;
 const S kOther{.thread = 1, .left = kV};
 
 TEST(PaperUnits, DefinitionsConnectThroughWhatComesLater) {
