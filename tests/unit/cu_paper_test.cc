@@ -224,6 +224,7 @@ Answer pass(const Statements& run) {
     scan.chunk(i, chunk);
   }
   std::vector<Number> units;
+  units.reserve(members.size());
   for (UnitMember member : members) units.push_back(Number(detector.units().of_member(member)));
   Answer answer{normal(units), {}};
   // Moments count from 1, and there are no events.
