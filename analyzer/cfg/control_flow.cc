@@ -13,6 +13,7 @@
 
 #include "cfg/flow_graph.h"
 #include "cfg/observe.h"
+#include "decode/decoder.h"
 
 namespace svd {
 
@@ -67,15 +68,17 @@ ControlFlow ControlFlow::of(const TraceReader& trace, Diagnostics& diagnostics) 
   for (Address at : observations.executed)
     if (const CodePiece* piece = discovery.piece(at)) executed[piece->function] = true;
 
+  Decoder decoder;
   ControlFlow result;
   for (std::uint32_t f = 0; f < discovery.function_count(); ++f)
-    if (executed[f]) result.add_function(discovery, graphs, f, diagnostics);
+    if (executed[f]) result.add_function(discovery, graphs, f, decoder, diagnostics);
   result.finish();
   return result;
 }
 
 void ControlFlow::add_function(const Discovery& discovery, const FlowGraphs& graphs,
-                               std::uint32_t function, Diagnostics& diagnostics) {
+                               std::uint32_t function, const Decoder& decoder,
+                               Diagnostics& diagnostics) {
   auto number = static_cast<std::uint32_t>(functions_.size());
   Function& added = functions_.emplace_back();
   added.noreturn = graphs.noreturn(function);
@@ -97,6 +100,10 @@ void ControlFlow::add_function(const Discovery& discovery, const FlowGraphs& gra
     diagnostics.add(
         "unknown-branch-target", Severity::kLoss, flow.unknown_targets,
         "branches to code that did not run and is in no file: taken to leave the function");
+  }
+  for (WaitLoop& loop : find_wait_loops(flow, discovery.map(), decoder)) {
+    loop.function = number;
+    wait_loops_.push_back(std::move(loop));
   }
   auto dominators = post_dominators(flow.graph);
   for (std::uint32_t v = 0; v < flow.blocks.size(); ++v) {

@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "cfg/wait_loops.h"
 #include "svd/trace/diagnostic.h"
 #include "svd/trace/reader.h"
 
@@ -56,6 +58,7 @@ class ControlFlow {
     bool noreturn = false;        // no path leads to a return
   };
   std::span<const Function> functions() const { return functions_; }
+  std::span<const WaitLoop> wait_loops() const { return wait_loops_; }
 
  private:
   struct Piece {
@@ -70,12 +73,31 @@ class ControlFlow {
   };
 
   void add_function(const Discovery& discovery, const FlowGraphs& graphs, std::uint32_t function,
-                    Diagnostics& diagnostics);
+                    const Decoder& decoder, Diagnostics& diagnostics);
   void finish();
 
   std::vector<Function> functions_;
+  std::vector<WaitLoop> wait_loops_;
   std::vector<Piece> pieces_;      // the functions' ranges, ascending
   std::vector<Special> specials_;  // the instructions that are branches or joins, ascending
+};
+
+// Made when it is first asked for.
+class LazyControlFlow {
+ public:
+  // Both must outlive it.
+  LazyControlFlow(const TraceReader& trace, Diagnostics& diagnostics)
+      : trace_(trace), diagnostics_(diagnostics) {}
+
+  const ControlFlow& get() {
+    if (!flow_) flow_ = ControlFlow::of(trace_, diagnostics_);
+    return *flow_;
+  }
+
+ private:
+  const TraceReader& trace_;
+  Diagnostics& diagnostics_;
+  std::optional<ControlFlow> flow_;
 };
 
 }  // namespace svd

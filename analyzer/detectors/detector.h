@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cfg/control_flow.h"
 #include "detectors/code_names.h"
 #include "detectors/raw_finding.h"
 #include "detectors/suppressions.h"
@@ -24,6 +25,7 @@ struct Preparation {
   const Suppressions& rules;
   CodeNames& names;
   Diagnostics& diagnostics;
+  LazyControlFlow& flow;
 };
 
 class Detector : public OrderListener {

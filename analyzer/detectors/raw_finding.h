@@ -45,6 +45,12 @@ struct RawAccess {
       : RawAccess(r, Mark(access), a, s) {}
 };
 
+// One time that a race happened.
+struct RaceInstance {
+  Moment earlier{}, later{};
+  Addr address{};
+};
+
 struct RawFinding {
   std::string_view detector{};
   std::vector<RawAccess> accesses{};  // in the order of their moments, mostly
@@ -52,7 +58,9 @@ struct RawFinding {
   // How much speaks for it, and how near what belongs together lies: of detectors that rank.
   std::uint64_t score = 0;
   std::uint64_t distance = 0;
+  std::vector<RaceInstance> instances{};  // of a race, the first kMostInstances
 };
+inline constexpr std::size_t kMostInstances = 65'536;  // 1.5 MB
 
 // Raw findings with two or three accesses, grouped by their sites.
 class RawFindings {
@@ -65,15 +73,20 @@ class RawFindings {
     Key key{place(earlier), place(mark), 0};
     if (key[1] < key[0]) std::swap(key[0], key[1]);
     std::uint64_t instance = earlier.moment << 16 ^ later.moment.value;
-    if (RawFinding* found = count(key, instance)) {
+    auto [found, added] = count(key, instance);
+    if (added) {
       found->accesses = {RawAccess("first", earlier, address, size),
                          RawAccess("second", mark, address, size)};
     }
+    if (found != nullptr && found->instances.size() < kMostInstances)
+      found->instances.push_back({Moment(earlier.moment), later.moment, address});
   }
 
   // `keys` are the marks whose sites make the group; the finding to be filled in when it is new.
   RawFinding* triple(const Mark& a, const Mark& b, const Mark& c) {
-    return count({place(a), place(b), place(c)}, (a.moment << 32) ^ (b.moment << 16) ^ c.moment);
+    auto [found, added] =
+        count({place(a), place(b), place(c)}, (a.moment << 32) ^ (b.moment << 16) ^ c.moment);
+    return added ? found : nullptr;
   }
 
   const std::vector<RawFinding>& list() const { return list_; }
@@ -96,16 +109,18 @@ class RawFindings {
     return std::uint64_t{mark.site} << 3 | std::uint64_t{mark.kind} << 1 | 1;
   }
 
-  // The bytes of one pair of accesses come one after the other, and count once.
-  RawFinding* count(const Key& key, std::uint64_t instance) {
+  // The finding, unless the instance is known, and whether it is new. The bytes of one pair of
+  // accesses come one after the other, and count once.
+  std::pair<RawFinding*, bool> count(const Key& key, std::uint64_t instance) {
     auto [entry, added] = groups_.try_emplace(key, Group{list_.size(), instance});
     if (added) {
-      list_.push_back({.detector = detector_, .occurrences = 1});
-      return &list_.back();
+      list_.push_back({.detector = detector_});
+    } else if (std::exchange(entry->second.last, instance) == instance) {
+      return {nullptr, false};
     }
-    if (std::exchange(entry->second.last, instance) != instance)
-      ++list_[entry->second.index].occurrences;
-    return nullptr;
+    RawFinding& found = list_[entry->second.index];
+    ++found.occurrences;
+    return {&found, added};
   }
 
   std::string_view detector_;

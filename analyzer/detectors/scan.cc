@@ -33,6 +33,7 @@ Scan::Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names
     : trace_(trace),
       rules_(rules),
       names_(names),
+      flow_(trace, diagnostics_),
       moments_(trace),
       sites_(trace),
       sync_(trace, lock_sets),
@@ -72,11 +73,21 @@ void Scan::accesses(const Exec& exec, Moment first) {
     access.kind = memory.slot->write ? TouchKind::kWrite : TouchKind::kRead;
     access.atomic =
         memory.slot->atomic || filter_.is_atomic(exec.shape->id, memory.slot->instruction);
+    if (waits_.any() && waits_.flag(memory.address, memory.size)) return flag(access);
     if (!memory.slot->write) sync_.read(running_, memory.address, access.moment, *this);
     give(access);
     if (access.atomic && memory.slot->write)
       sync_.atomic_write(running_, memory.address, access.moment + 1, *this);
   });
+}
+
+void Scan::flag(const Touch& access) {
+  Touch atomic = access;
+  atomic.atomic = true;
+  if (!access.writes())
+    sync_.flag_read(access.thread, access.address, waits_.waits(access.site), access.moment, *this);
+  give(atomic);
+  if (access.writes()) sync_.flag_write(access.thread, access.address, access.moment + 1, *this);
 }
 
 void Scan::event(const Event& event, Moment now) {
@@ -96,6 +107,7 @@ void Scan::memory(const Event& event, Moment now) {
   access.locks = sync_.held(access.thread);
   access.site = user_site_[access.thread.value];
   if (auto born = lifetimes_.born(event); born && born->size > 0) {
+    if (waits_.any()) waits_.fresh(born->address, born->size);
     for (Detector* detector : detectors_) detector->fresh(born->address, born->size);
   } else if (auto freed = lifetimes_.given_back(event); freed && freed->size > 0) {
     access.address = freed->address;

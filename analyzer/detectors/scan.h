@@ -13,6 +13,7 @@
 #include "detectors/moments.h"
 #include "detectors/sites.h"
 #include "detectors/sync_model.h"
+#include "detectors/waits.h"
 #include "dpdg/lifetimes.h"
 #include "svd/trace/reader.h"
 
@@ -24,8 +25,16 @@ class Scan : private OrderListener {
   Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names, LockSets& lock_sets);
 
   std::size_t threads() const { return sync_.threads(); }
+  // What a pass of its own over the same run needs.
+  Preparation preparation() { return {trace_, rules_, names_, diagnostics_, flow_}; }
+  // Takes what the program's own loops wait for as synchronisation; how many places that read it
+  // there are.
+  std::size_t find_waits() {
+    waits_ = Waits::of(preparation());
+    return waits_.places();
+  }
   void add(Detector& detector) {
-    detector.prepare({trace_, rules_, names_, diagnostics_});
+    detector.prepare(preparation());
     detectors_.push_back(&detector);
     if (detector.follows_execution()) followers_.push_back(&detector);
   }
@@ -47,6 +56,7 @@ class Scan : private OrderListener {
   void event(const Event& event, Moment now);
   void memory(const Event& event, Moment now);
   void give(const Touch& access);
+  void flag(const Touch& access);
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
 
@@ -54,6 +64,8 @@ class Scan : private OrderListener {
   const Suppressions& rules_;
   CodeNames& names_;
   Diagnostics diagnostics_;
+  LazyControlFlow flow_;
+  Waits waits_;
   Moments moments_;
   Sites sites_;
   SyncModel sync_;

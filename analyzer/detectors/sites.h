@@ -42,6 +42,7 @@ class Sites {
   SiteId of(BlockId block, std::size_t instruction) const {
     return ids_[first_[block.value] + instruction];
   }
+  std::size_t size() const { return places_.size(); }
   const Place& operator[](SiteId id) const { return places_[id.value]; }
 
  private:

@@ -49,6 +49,16 @@ void SyncModel::atomic_write(ThreadIndex thread, Addr address, Moment now,
   listener.release(thread, channel(address, Part::kAtomic), EdgeKind::kAtomic, now);
 }
 
+void SyncModel::flag_read(ThreadIndex thread, Addr address, bool waits, Moment now,
+                          OrderListener& listener) {
+  EdgeKind kind = waits ? EdgeKind::kOrder : EdgeKind::kAtomic;
+  listener.acquire(thread, channel(address, Part::kFlag), kind, now);
+}
+
+void SyncModel::flag_write(ThreadIndex thread, Addr address, Moment now, OrderListener& listener) {
+  listener.release(thread, channel(address, Part::kFlag), EdgeKind::kOrder, now);
+}
+
 // The child has done nothing yet, so it can acquire at once.
 void SyncModel::on(const At& at, const ThreadCreate& create) {
   auto child = indices_.find(create.child);

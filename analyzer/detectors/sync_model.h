@@ -11,6 +11,7 @@
 //   once               who finds it done acquires from who did it
 //   create, join       the child acquires from its creator, who joins acquires from the child
 //   atomic accesses    a write releases, and any read of that address acquires
+//   flags              the same; what a loop waits for, one had to wait for
 //
 // Known unsoundness: a failed unlock or destroy still releases; a signal orders all waits on the
 // condition that end after it. Atomic transactions (Atomic events) order nothing.
@@ -52,10 +53,13 @@ class SyncModel {
     if (atomics_[atomics_bit(address)]) atomic_read(thread, address, now, listener);
   }
   void atomic_write(ThreadIndex thread, Addr address, Moment now, OrderListener& listener);
+  // A flag (waits.h); whether the thread waits for what it reads.
+  void flag_read(ThreadIndex thread, Addr address, bool waits, Moment now, OrderListener& listener);
+  void flag_write(ThreadIndex thread, Addr address, Moment now, OrderListener& listener);
 
  private:
   // What of an object a channel is.
-  enum class Part : std::uint8_t { kMain, kReaders, kAtomic, kThread, kOnce };
+  enum class Part : std::uint8_t { kMain, kReaders, kAtomic, kThread, kOnce, kFlag };
   struct Key {
     std::uint64_t object;
     std::uint64_t part;

@@ -9,6 +9,7 @@
 #include "detectors/event_bits.h"
 #include "detectors/frontier.h"
 #include "detectors/lockset.h"
+#include "detectors/paper_two_phase.h"
 #include "detectors/races.h"
 #include "detectors/read_log.h"
 #include "detectors/two_phase.h"
@@ -43,22 +44,29 @@ std::unique_ptr<Detector> two_phase(std::string_view name, std::size_t threads,
   return std::make_unique<TwoPhaseDetector>(name, tier, threads, lock_sets);
 }
 
+std::unique_ptr<Detector> paper_two_phase(std::string_view name, std::size_t threads, LockSets&) {
+  return std::make_unique<PaperTwoPhase>(name, threads);
+}
+
 constexpr std::array kDetectors{
     DetectorInfo{"svd-2pl", "computations that went on with what others had overwritten", true,
-                 false, two_phase<TwoPhaseDetector::Tier::kUpper>},
+                 false, Races::kAll, two_phase<TwoPhaseDetector::Tier::kUpper>, paper_two_phase},
     DetectorInfo{"svd-2pl-minor", "the same, where it may well be meant so", false, false,
-                 two_phase<TwoPhaseDetector::Tier::kMinor>},
+                 Races::kAll, two_phase<TwoPhaseDetector::Tier::kMinor>},
     DetectorInfo{"race-hb", "accesses that nothing ordered in this run", true, false,
-                 races<RaceDetector::Mode::kHappensBefore>},
+                 Races::kHarmful, races<RaceDetector::Mode::kHappensBefore>},
+    DetectorInfo{"race-harmless", "the same, where either order has the same outcome", false, false,
+                 Races::kHarmless, races<RaceDetector::Mode::kHappensBefore>},
     DetectorInfo{"race-frontier", "those of race-hb from which the others follow", false, false,
-                 frontier},
+                 Races::kAll, frontier},
     DetectorInfo{"race-hybrid", "accesses that another run can have at once: no common lock", false,
-                 false, races<RaceDetector::Mode::kHybrid>},
-    DetectorInfo{"race-lockset", "data that no lock protects consistently", false, false, lockset},
+                 false, Races::kAll, races<RaceDetector::Mode::kHybrid>},
+    DetectorInfo{"race-lockset", "data that no lock protects consistently", false, false,
+                 Races::kAll, lockset},
     DetectorInfo{"svd-log", "reads of another thread's value in place of one's own", false, false,
-                 read_log},
+                 Races::kAll, read_log},
     DetectorInfo{"declared-atomic", "blocks declared atomic that are not serializable", true, true,
-                 declared_atomic},
+                 Races::kAll, declared_atomic},
 };
 
 }  // namespace

@@ -11,13 +11,19 @@
 
 namespace svd {
 
+// Which of its races a detector tells (harmless.h).
+enum class Races { kHarmful, kHarmless, kAll };
+
 struct DetectorInfo {
   std::string_view name;
   std::string_view summary;
   bool by_default;
   bool needs_atomic_blocks;  // finds nothing in a trace that declares none
-  std::unique_ptr<Detector> (*make)(std::string_view name, std::size_t threads,
-                                    LockSets& lock_sets);
+  Races races;
+  using Make = std::unique_ptr<Detector> (*)(std::string_view name, std::size_t threads,
+                                             LockSets& lock_sets);
+  Make make;
+  Make make_paper = nullptr;  // with the units of the paper
 };
 
 std::span<const DetectorInfo> all_detectors();

@@ -36,8 +36,6 @@
 #include <algorithm>
 #include <array>
 
-#include "detectors/scan.h"
-
 namespace svd {
 namespace {
 
@@ -83,19 +81,12 @@ int locks_taken(const Event& event) {
 }  // namespace
 
 void TwoPhaseDetector::prepare(const Preparation& run) {
-  SharingScan sharing;
-  LockSets lock_sets;
-  Scan scan(run.trace, run.rules, run.names, lock_sets);
-  scan.add(sharing);
-  Chunk chunk;
-  for (std::size_t i = 0; i < run.trace.chunks().size(); ++i)
-    if (run.trace.decode(i, chunk, Columns{.values = false})) scan.chunk(i, chunk);
-  shared_ = SharedBytes(sharing.take());
+  shared_ = SharedBytes(shared_bytes(run));
   const Ending& ending = run.trace.ending();
   if (ending.kind == EndKind::kSignal && ending.thread) fault_ = ending.seq;
-  flow_.emplace(ControlFlow::of(run.trace, run.diagnostics));
-  code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, *flow_, run.diagnostics));
-  ControlTracker tracker(*code_, *flow_);
+  const ControlFlow& flow = run.flow.get();
+  code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, flow, run.diagnostics));
+  ControlTracker tracker(*code_, flow);
   tracker.set_statements(run.trace.statements());
   values_.emplace(*code_, std::move(tracker), threads_.size(), !run.trace.statements().empty(),
                   units_);
@@ -129,6 +120,7 @@ void TwoPhaseDetector::happened(const Event& event, ThreadIndex thread) {
 void TwoPhaseDetector::executed(const Exec& exec, ThreadIndex thread, Moment first) {
   next_ = 0;
   while (next_ < pending_.size() && pending_[next_].moment < first) outside(pending_[next_++]);
+  exec_ = &exec;
   thread_ = thread.value;
   moment_of_seq_0_ = first - exec.seq.value;
   values_->exec(exec, thread_, *this);
@@ -181,8 +173,14 @@ void TwoPhaseDetector::branch(Seq seq, TagSet condition) {
   check(condition, {moment_of_seq_0_ + seq.value, {}});
 }
 
+// The access at hand belongs to the unit.
+void TwoPhaseDetector::belongs(UnitMember unit) const {
+  part(*exec_, thread_, Seq(touch_.moment - moment_of_seq_0_), unit);
+}
+
 UnitMember TwoPhaseDetector::read(TagSet address) {
   UnitMember unit = units_.begin(thread_);
+  belongs(unit);
   shadow_.touch(touch_.address, touch_.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     for (const Write& write : cell.writes)
       if (write.mark.is(touch_.thread) && units_.active(write.unit, thread_))
@@ -240,6 +238,7 @@ void TwoPhaseDetector::write(TagSet value, TagSet address) {
     unit = unit == 0 ? units_.of_member(member) : units_.merge(unit, member);
   });
   if (unit == 0) unit = units_.begin(thread_);
+  belongs(unit);
   shadow_.touch(touch_.address, touch_.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     write_again(cell, at, size);
     overwrite(cell, touch_, unit, at, size);

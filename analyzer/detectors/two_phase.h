@@ -15,14 +15,14 @@
 #include "cu/units.h"
 #include "cu/value_flow.h"
 #include "detectors/clocks.h"
-#include "detectors/detector.h"
 #include "detectors/shadow.h"
 #include "detectors/two_phase_sharing.h"
+#include "detectors/unit_detector.h"
 #include "dpdg/code_table.h"
 
 namespace svd {
 
-class TwoPhaseDetector final : public Detector, private SharedMemory {
+class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
  public:
   enum class Tier {
     kUpper,
@@ -31,11 +31,11 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
 
   // `lock_sets` must outlive it.
   TwoPhaseDetector(std::string_view name, Tier tier, std::size_t threads, LockSets& lock_sets)
-      : name_(name),
+      : UnitDetector(threads),
+        name_(name),
         tier_(tier),
         lock_sets_(lock_sets),
         orders_(threads),
-        units_(threads),
         threads_(threads) {}
 
   void prepare(const Preparation& run) override;
@@ -47,8 +47,6 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
   void executed(const Exec& exec, ThreadIndex thread, Moment first) override;
   void happened(const Event& event, ThreadIndex thread) override;
   std::vector<RawFinding> findings() override;
-
-  const Units& units() const { return units_; }
 
  private:
   // A read of shared memory, with which a unit began.
@@ -111,6 +109,7 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
   void branch(Seq seq, TagSet condition) override;
 
   void outside(const Touch& access);
+  void belongs(UnitMember unit) const;
   void reread(Cell& cell, UnitMember unit, TagSet address, Addr at, std::uint64_t size);
   void read_again(const Read& read, TagSet address, const Range& range);
   void overwrite(Cell& cell, const Touch& by, UnitMember unit, Addr at, std::uint64_t size);
@@ -129,17 +128,16 @@ class TwoPhaseDetector final : public Detector, private SharedMemory {
   Tier tier_;
   LockSets& lock_sets_;
   Clocks orders_;
-  Units units_;
   std::vector<Thread> threads_;
   std::vector<Conflict> conflicts_{1};  // by remark
   SharedBytes shared_;
   Shadow<Cell> shadow_;
   std::optional<Seq> fault_;  // the instruction of which the program died
   std::unique_ptr<CodeTable> code_;
-  std::optional<ControlFlow> flow_;
   std::optional<ValueFlow> values_;
 
   // The execution at hand.
+  const Exec* exec_ = nullptr;
   std::vector<Touch> pending_;
   std::size_t next_ = 0;  // of pending_
   std::size_t thread_ = 0;

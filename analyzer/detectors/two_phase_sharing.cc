@@ -5,42 +5,11 @@
 #include <limits>
 #include <utility>
 
+#include "detectors/scan.h"
+
 namespace svd {
 
-void SharingScan::access(const Touch& access) {
-  auto thread = static_cast<std::uint16_t>(access.thread.value + 1);
-  shadow_.touch(access.address, access.size, [&](Cell& cell, Addr, std::uint64_t) {
-    if (cell.thread == 0) cell.thread = thread;
-    cell.several |= cell.thread != thread;
-    cell.written |= access.writes();
-  });
-}
-
-void SharingScan::fresh(Addr address, std::uint64_t size) {
-  close(address, size);
-  shadow_.clear(address, size);
-  bear(address.value, address.value + size, shared_.size());
-  shared_.emplace_back();
-}
-
-// What is shared in the range belongs to the lifetimes that end here.
-void SharingScan::close(Addr address, std::uint64_t size) {
-  shadow_.visit(address, size, [&](Cell& cell, Addr at, std::uint64_t bytes) {
-    if (!cell.several || !cell.written) return;
-    auto birth = births_.upper_bound(at.value);
-    std::size_t lifetime = 0;
-    if (birth != births_.begin() && std::prev(birth)->second.end > at.value)
-      lifetime = std::prev(birth)->second.lifetime;
-    std::vector<Range>& ranges = shared_[lifetime];
-    if (!ranges.empty() && ranges.back().address + ranges.back().size == at) {
-      ranges.back().size += bytes;
-    } else {
-      ranges.push_back({at, bytes});
-    }
-  });
-}
-
-void SharingScan::bear(std::uint64_t begin, std::uint64_t end, std::size_t lifetime) {
+void Births::bear(std::uint64_t begin, std::uint64_t end, std::size_t lifetime) {
   auto next = births_.lower_bound(begin);
   if (next != births_.begin()) {
     auto& [before, birth] = *std::prev(next);
@@ -55,19 +24,61 @@ void SharingScan::bear(std::uint64_t begin, std::uint64_t end, std::size_t lifet
   births_[begin] = {end, lifetime};
 }
 
+std::size_t Births::lifetime(Addr address) const {
+  auto birth = births_.upper_bound(address.value);
+  if (birth == births_.begin() || std::prev(birth)->second.end <= address.value) return 0;
+  return std::prev(birth)->second.lifetime;
+}
+
+void SharingScan::access(const Touch& access) {
+  auto thread = static_cast<std::uint16_t>(access.thread.value + 1);
+  shadow_.touch(access.address, access.size, [&](Cell& cell, Addr, std::uint64_t) {
+    if (cell.thread == 0) cell.thread = thread;
+    cell.several |= cell.thread != thread;
+    cell.written |= access.writes();
+  });
+}
+
+void SharingScan::fresh(Addr address, std::uint64_t size) {
+  close(address, size);
+  shadow_.clear(address, size);
+  births_.bear(address.value, address.value + size, shared_.size());
+  shared_.emplace_back();
+}
+
+// What is shared in the range belongs to the lifetimes that end here.
+void SharingScan::close(Addr address, std::uint64_t size) {
+  shadow_.visit(address, size, [&](Cell& cell, Addr at, std::uint64_t bytes) {
+    if (!cell.several || !cell.written) return;
+    std::vector<Range>& ranges = shared_[births_.lifetime(at)];
+    if (!ranges.empty() && ranges.back().address + ranges.back().size == at) {
+      ranges.back().size += bytes;
+    } else {
+      ranges.push_back({at, bytes});
+    }
+  });
+}
+
 SharedInLifetime SharingScan::take() {
   close(Addr(0), std::numeric_limits<std::uint64_t>::max());
   return std::move(shared_);
 }
 
+SharedInLifetime shared_bytes(const Preparation& run) {
+  SharingScan sharing;
+  LockSets lock_sets;
+  Scan scan(run.trace, run.rules, run.names, lock_sets);
+  scan.add(sharing);
+  Chunk chunk;
+  for (std::size_t i = 0; i < run.trace.chunks().size(); ++i)
+    if (run.trace.decode(i, chunk, Columns{.values = false})) scan.chunk(i, chunk);
+  return sharing.take();
+}
+
 SharedBytes::SharedBytes(SharedInLifetime shared) : shared_(std::move(shared)) { add(0); }
 
 void SharedBytes::fresh(Addr address, std::uint64_t size) {
-  std::vector<Range> old;
-  bytes_.visit(address, size, [&old](Addr at, unsigned bytes, bool) {
-    old.push_back({at, bytes});
-  });
-  for (const Range& range : old) bytes_.set(range.address, range.size, false);
+  bytes_.clear(address, size);
   add(++lifetime_);
 }
 

@@ -20,6 +20,20 @@ namespace svd {
 // memory that was there from the start.
 using SharedInLifetime = std::vector<std::vector<Range>>;
 
+// The lifetimes that memory is in.
+class Births {
+ public:
+  void bear(std::uint64_t begin, std::uint64_t end, std::size_t lifetime);
+  std::size_t lifetime(Addr address) const;
+
+ private:
+  struct Birth {
+    std::uint64_t end = 0;
+    std::size_t lifetime = 0;
+  };
+  std::map<std::uint64_t, Birth> births_;  // by address; they do not overlap
+};
+
 class SharingScan final : public Detector {
  public:
   void access(const Touch& access) override;
@@ -34,18 +48,16 @@ class SharingScan final : public Detector {
     bool several = false;
     bool written = false;
   };
-  struct Birth {
-    std::uint64_t end = 0;
-    std::size_t lifetime = 0;
-  };
 
   void close(Addr address, std::uint64_t size);
-  void bear(std::uint64_t begin, std::uint64_t end, std::size_t lifetime);
 
   Shadow<Cell> shadow_;
-  std::map<std::uint64_t, Birth> births_;  // by address; they do not overlap
+  Births births_;
   SharedInLifetime shared_{1};
 };
+
+// By a walk of the run.
+SharedInLifetime shared_bytes(const Preparation& run);
 
 class SharedBytes {
  public:

@@ -84,17 +84,6 @@ class ByteShadow {
     });
   }
 
-  // Makes all of it nothing, at no cost where nothing was set.
-  void clear(Addr address, std::uint64_t size) {
-    std::uint64_t at = address.value;
-    const std::uint64_t end = at + size;
-    while (at < end) {
-      std::uint64_t next = std::min(end, ((at >> 12) + 1) << 12);
-      if (find_page(at) != nullptr) set(Addr(at), next - at, Word{});
-      at = next;
-    }
-  }
-
   // Calls f(Addr, length, word) for stretches of [address, address + size) that have one word that
   // is not nothing. f may set them.
   template <class F>

@@ -25,7 +25,8 @@ bool is_prediction(const Finding& finding) {
          !has(finding, "race-hb") && !has(finding, "race-frontier");
 }
 bool is_minor(const Finding& finding) {
-  return has(finding, "svd-2pl-minor") && finding.detectors.size() == 1;
+  return (has(finding, "svd-2pl-minor") || has(finding, "race-harmless")) &&
+         finding.detectors.size() == 1;
 }
 int tier(const Finding& finding) {
   return is_log(finding) || is_minor(finding) ? 2 : is_prediction(finding) ? 1 : 0;
@@ -36,7 +37,8 @@ std::string subject(const Finding& finding) {
   std::string memory = finding.variable.empty() ? finding.memory : finding.variable;
   if (memory.empty() || has(finding, "declared-atomic")) return "";
   if (is_log(finding)) return "log " + memory;
-  return (has(finding, "svd-2pl-minor") ? "minor " : "race ") + memory;
+  bool minor = has(finding, "svd-2pl-minor") || has(finding, "race-harmless");
+  return (minor ? "minor " : "race ") + memory;
 }
 
 bool tells_more(const Finding& a, const Finding& b) {

@@ -81,11 +81,13 @@ std::string summarize(const Finding& finding) {
     const FindingAccess& remote = access_of(finding, "remote");
     const FindingAccess& second = access_of(finding, "local-second");
     bool overwritten = remote.kind != TouchKind::kRead;
-    return fmt::format(
-        "{}, thread {} {} it in {}, and thread {} {} in {}", clause(first, what(finding)),
-        remote.thread.value, overwritten ? "changes" : "reads", describe(remote.place),
-        second.thread.value, overwritten ? "goes on with what it had read" : "writes it once more",
-        describe(second.place));
+    const char* then = first.kind == TouchKind::kRead ? "goes on with what it had read"
+                       : second.kind == TouchKind::kWrite && !overwritten ? "writes it once more"
+                                                                          : "goes on";
+    return fmt::format("{}, thread {} {} it in {}, and thread {} {} in {}",
+                       clause(first, what(finding)), remote.thread.value,
+                       overwritten ? "changes" : "reads", describe(remote.place),
+                       second.thread.value, then, describe(second.place));
   }
   if (finding.detectors.front() == "race-lockset") {
     return fmt::format("no lock protects {}: {}, {}", what(finding), clause(first, "it"),

@@ -18,6 +18,7 @@
 #include "analyze/trace_input.h"
 #include "analyze/verbs.h"
 #include "common/exit_codes.h"
+#include "detectors/harmless.h"
 #include "detectors/scan.h"
 #include "detectors/table.h"
 #include "findings/complete.h"
@@ -38,6 +39,8 @@ struct Options {
   std::vector<const DetectorInfo*> detectors;
   std::vector<std::string> suppressions;
   int error_exitcode = 0;
+  bool paper_units = false;
+  bool gen_suppressions = false;
   bool list_detectors = false;
   bool stats = false;
 };
@@ -75,8 +78,11 @@ void add_options(Command& command, Options& options) {
   app.add_option_function<std::string>("--detectors", detectors, "names with commas; default, all")
       ->type_name("LIST");
   app.add_flag("--list-detectors", options.list_detectors, "what detectors there are");
+  add_units(command, options.paper_units);
   app.add_option("--suppressions", options.suppressions, "more rules for what to leave out")
       ->type_name("FILE");
+  app.add_flag("--gen-suppressions", options.gen_suppressions,
+               "print rules that would leave out the findings");
   add_format(command, options.format);
   app.add_option("--error-exitcode", options.error_exitcode, "exit with N when there are findings")
       ->type_name("N");
@@ -175,6 +181,23 @@ bool failed(const TraceReader& trace) {
          std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
 }
 
+// Of a detector's races those that it is to tell.
+std::vector<RawFinding> told(const DetectorInfo& info, Scan& scan, Detector& detector,
+                             Diagnostics& diagnostics) {
+  std::vector<RawFinding> found = detector.findings();
+  if (info.races == Races::kAll) return found;
+  std::vector<bool> none = harmless(scan.preparation(), found);
+  std::vector<RawFinding> kept;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (none[i] == (info.races == Races::kHarmless)) kept.push_back(std::move(found[i]));
+  if (info.races == Races::kHarmful && kept.size() < found.size()) {
+    diagnostics.add("harmless-races", Severity::kInfo, found.size() - kept.size(),
+                    "races with the same outcome in either order; --detectors=race-harmless "
+                    "shows them");
+  }
+  return kept;
+}
+
 void mark(const FailureSlice& slice, Finding& finding) {
   finding.on_slice =
       std::any_of(finding.accesses.begin(), finding.accesses.end(),
@@ -188,11 +211,20 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   // One walk of the trace feeds all detectors.
   LockSets lock_sets;
   Scan scan(trace, rules, places, lock_sets);
-  std::vector<std::unique_ptr<Detector>> detectors;
+  // Flags and barriers that the program made itself are synchronisation as any other.
+  if (std::uint64_t loops = scan.find_waits()) {
+    report.diagnostics.add("waits", Severity::kInfo, loops,
+                           "places where a loop waits for another thread: what they read is taken "
+                           "as synchronisation");
+  }
+  stats.pass("waits");
+  std::vector<std::pair<const DetectorInfo*, std::unique_ptr<Detector>>> detectors;
   for (const DetectorInfo* info : options.detectors) {
     if (info->needs_atomic_blocks && !has_atomic_blocks(trace)) continue;
-    detectors.push_back(info->make(info->name, scan.threads(), lock_sets));
-    scan.add(*detectors.back());
+    bool paper = options.paper_units && info->make_paper != nullptr;
+    auto make = paper ? info->make_paper : info->make;
+    detectors.emplace_back(info, make(info->name, scan.threads(), lock_sets));
+    scan.add(*detectors.back().second);
     report.looked.emplace_back(info->name);
   }
   walk(trace, scan, quiet, report);
@@ -200,8 +232,8 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   stats.pass("detect");
   // From here on all that detectors found is known; a second look gives it values and names.
   Source source{trace, scan.moments(), scan.sites(), lock_sets, places};
-  for (const auto& detector : detectors) {
-    std::vector<Finding> found = complete(source, detector->findings());
+  for (const auto& [info, detector] : detectors) {
+    std::vector<Finding> found = complete(source, told(*info, scan, *detector, report.diagnostics));
     report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
                            std::move_iterator(found.end()));
   }
@@ -249,7 +281,9 @@ int run_analyze(const Arguments& arguments) {
     slice.emplace(SliceReport{*trace, failure->explainer.source(), *failure->explanation});
     report.slice = &*slice;
   }
-  if (options.format == "json") {
+  if (options.gen_suppressions) {
+    print_suppressions(report, *output);
+  } else if (options.format == "json") {
     print_json(report, *output);
   } else {
     print_text(report, Style(command.color(), output->descriptor()), *output);

@@ -35,7 +35,8 @@ struct Options {
 
 struct Count {
   std::array<std::uint64_t, kArcKinds>* arcs;
-  void operator()(const Arc& arc) { ++(*arcs)[static_cast<std::size_t>(arc.kind)]; }
+  void operator()(const Arc& arc) { count(arc.kind, 1); }
+  void count(ArcKind kind, std::uint64_t n) { (*arcs)[static_cast<std::size_t>(kind)] += n; }
 };
 
 bool is_order(ArcKind kind) {

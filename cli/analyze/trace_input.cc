@@ -34,6 +34,17 @@ void add_format(Command& command, std::string& format) {
       ->type_name("FORMAT");
 }
 
+void add_units(Command& command, bool& paper) {
+  auto set = [&paper](const std::string& name) {
+    if (name != "default" && name != "paper")
+      throw CLI::ValidationError("--cu", "takes default or paper, not '" + name + "'");
+    paper = name == "paper";
+  };
+  command.app()
+      .add_option_function<std::string>("--cu", set, "computational units: default, paper")
+      ->type_name("WHICH");
+}
+
 void add_foreign_format(Command& command) {
   auto check = [](const std::string& format) {
     if (format != "std")

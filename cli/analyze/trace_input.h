@@ -21,6 +21,8 @@ void add_trace(Command& command, std::string& path);
 CLI::Option* add_output(Command& command, std::string& path, const std::string& what);
 // Adds --format for what is printed: text or json.
 void add_format(Command& command, std::string& format);
+// Adds --cu: which computational units, the default's or the paper's.
+void add_units(Command& command, bool& paper);
 // Adds --format for logs of other tools.
 void add_foreign_format(Command& command);
 // The lines of the help that verbs which read a trace have in common.

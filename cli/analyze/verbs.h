@@ -13,6 +13,7 @@ namespace svd::cli {
 
 int run_analyze(const Arguments& arguments);
 int run_assemble(const Arguments& arguments);
+int run_cus(const Arguments& arguments);
 int run_dump(const Arguments& arguments);
 int run_export(const Arguments& arguments);
 int run_graph(const Arguments& arguments);

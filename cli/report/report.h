@@ -29,6 +29,7 @@ struct Report {
 };
 
 void print_text(const Report& report, const Style& style, Output& output);
+void print_suppressions(const Report& report, Output& output);
 void print_json(const Report& report, Output& output);
 
 }  // namespace svd::cli

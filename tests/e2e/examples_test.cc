@@ -132,6 +132,18 @@ TEST_P(ExampleTest, ProgramIsRecorded) {
   EXPECT_EQ(ending(recording.trace()), ending(recording.result()));
 }
 
+// What races in a correct program is how it synchronises, or changes nothing.
+TEST_P(ExampleTest, CorrectProgramHasNoFinding) {
+  if (GetParam().can_fail()) return;
+  for (int seed : {1, 2}) {
+    Scratch scratch;
+    Recording recording(scratch.command(GetParam().entry.at("program")),
+                        {"-q", fmt::format("--chaos={}", seed)});
+    json findings = report_of(recording.path()).at("findings");
+    EXPECT_TRUE(findings.empty()) << findings.dump(1);
+  }
+}
+
 // The story of a failing run names the cause early: one of the lines that the manifest marks among
 // the first five statements, and a second one, so that both ends of the bug are there, among the
 // first ten. mysql_delete_insert fails by what it reads back from a file, which no slice follows.

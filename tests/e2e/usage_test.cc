@@ -18,8 +18,8 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::vector<std::string> kVerbs{"",       "analyze", "slice",    "graph",  "info",  "dump",
-                                      "verify", "recover", "assemble", "import", "export"};
+const std::vector<std::string> kVerbs{"",     "analyze", "slice",   "graph",    "cus",    "info",
+                                      "dump", "verify",  "recover", "assemble", "import", "export"};
 
 std::string help_of(const std::string& verb) {
   CommandResult result = analyze(verb.empty() ? std::vector<std::string>{"--help"}

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -49,6 +50,45 @@ TEST(Info, Json) {
   EXPECT_EQ(info["trace"]["instructions"], instructions);
   EXPECT_EQ(json::parse(analyze({"info", "--format=json", cut_trace()}).out)["trace"]["complete"],
             false);
+}
+
+TEST(Cus, CountsAndLists) {
+  for (std::string cu : {"--cu=default", "--cu=paper"}) {
+    json census = json::parse(analyze({"cus", cu, "--format=json", example_trace()}).out);
+    EXPECT_EQ(census["schema"], "svd-cus/1");
+    json listed = json::parse(analyze({"cus", cu, "--format=json", "--list", example_trace()}).out);
+    EXPECT_EQ(listed["list"].size(), census["units"]);
+    std::uint64_t parts = 0, largest = 0;
+    for (const json& unit : listed["list"]) {
+      EXPECT_LE(unit["first"], unit["last"]);
+      EXPECT_FALSE(unit["places"].empty());
+      parts += unit["parts"].get<std::uint64_t>();
+      largest = std::max(largest, unit["parts"].get<std::uint64_t>());
+    }
+    EXPECT_GT(parts, 0U);
+    EXPECT_EQ(census["parts"], parts);
+    EXPECT_EQ(census["largest"], largest);
+    for (std::size_t i = 1; i < census["shapes"].size(); ++i)
+      EXPECT_GE(census["shapes"][i - 1]["count"], census["shapes"][i]["count"]);
+    std::string text = analyze({"cus", cu, example_trace()}).out;
+    EXPECT_THAT(text, HasSubstr(census["units"].dump() + " units"));
+  }
+  // In the paper's units every instruction has its place.
+  json paper = json::parse(analyze({"cus", "--cu=paper", "--format=json", race_trace()}).out);
+  EXPECT_EQ(paper["parts"], paper["instructions"]);
+}
+
+TEST(Analyze, ItsSuppressionsLeaveOutItsFindings) {
+  std::string all = "--detectors=all";
+  json report = json::parse(analyze({all, "--format=json", race_trace()}).out);
+  ASSERT_FALSE(report["findings"].empty());
+  CommandResult rules = analyze({all, "--gen-suppressions", race_trace()});
+  EXPECT_EQ(rules.exit_code, 0);
+  std::string file = temp_path("rules");
+  write_file(file, rules.out);
+  json rest =
+      json::parse(analyze({all, "--suppressions=" + file, "--format=json", race_trace()}).out);
+  EXPECT_TRUE(rest["findings"].empty()) << rules.out << rest["findings"].dump(1);
 }
 
 TEST(Dump, ShowsARaceForPeople) {
