@@ -303,10 +303,12 @@ class Finder {
     WaitLoop loop;
     std::vector<std::uint32_t> ends;  // where the loop goes when the wait is over
     for (std::uint32_t v : body) {
+      auto before = before_branch.find(v);
+      if (before == before_branch.end() || code[v].empty()) return std::nullopt;  // not understood
       loop.blocks.push_back({Pc(flow_.blocks[v].begin), Pc(flow_.blocks[v].last)});
       auto left = outside(v, body);
       if (!left || code[v].back().effects.flow != Flow::kBranch) continue;
-      Value condition = Evaluation(*frame_pointer_).condition(code[v].back(), before_branch.at(v));
+      Value condition = Evaluation(*frame_pointer_).condition(code[v].back(), before->second);
       if (condition.varied() || condition.loads.empty()) continue;
       add_loads(loop.reads, condition.loads);
       ends.push_back(*left);

@@ -100,12 +100,14 @@ class Dependences {
     return {exec.seq + step, of.id, exec.thread};
   }
 
-  // The kernel's accesses are those of the instruction that called it.
+  // The kernel's accesses are those of the instruction that called it. Others may have run since:
+  // nothing is ordered behind what is later than itself.
   void kernel_access(const KernelAccess& kernel, std::uint32_t thread) {
     const Instance& me = last_[thread];
     if (me == Instance{}) return;
     auto follow = [&](ArcKind kind, Mark from, Addr at, std::uint64_t bytes) {
-      sink_({kind, me, from.seq(), at, bytes});
+      bool order = kind == ArcKind::kWriteAfterWrite || kind == ArcKind::kWriteAfterRead;
+      if (!order || from.seq() < me.seq) sink_({kind, me, from.seq(), at, bytes});
     };
     Mark mark(me.seq, thread);
     if (kernel.access == Access::kWrite)
