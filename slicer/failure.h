@@ -15,8 +15,8 @@ namespace svd {
 
 struct Failure {
   std::vector<Criterion> criteria{};
-  Instance at{};       // the instance of the program's own code to which the failure is put down
-  std::string what{};  // "died of signal 11 (SIGSEGV)"
+  Instance at{};        // the instance of the program's own code to which the failure is put down
+  std::string what{};   // "died of signal 11 (SIGSEGV)"
   bool failed = false;  // it is how a run failed, and no other place that somebody asked about
 };
 
