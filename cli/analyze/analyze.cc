@@ -249,6 +249,13 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
     }
     stats.pass("slice");
   }
+  // What detectors could not look at; the slice looks at the same, and may have told it.
+  std::vector<Diagnostic> told_of = report.diagnostics.list();
+  for (const Diagnostic& d : scan.diagnostics().list()) {
+    if (std::none_of(told_of.begin(), told_of.end(),
+                     [&d](const Diagnostic& other) { return other.name == d.name; }))
+      report.diagnostics.add(d.name, d.severity, d.count, d.text);
+  }
   // What the user does not want to hear of goes; the best of the rest comes first.
   report.suppressed = suppress(rules, report.findings);
   rank(report.findings);

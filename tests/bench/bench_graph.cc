@@ -11,7 +11,6 @@
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +27,7 @@
 #include "dpdg/dependences.h"
 #include "dpdg/program_model.h"
 #include "slicer/backward.h"
+#include "support/one_processor.h"
 #include "support/run_command.h"
 #include "svd/trace/reader.h"
 #include "symbols/source_map.h"
@@ -105,14 +105,6 @@ Cost measure(const Work& work) {
     best.megabytes = std::min(best.megabytes, cost.megabytes);
   }
   return best;
-}
-
-// From here on nothing is decoded ahead.
-void use_one_processor() {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
-  if (sched_setaffinity(0, sizeof one, &one) != 0) std::exit(1);
 }
 
 std::uint64_t decode(const TraceReader& trace, const Columns& columns) {
@@ -214,19 +206,19 @@ void measure_trace(const std::string& path) {
       [&] { return ProgramModel(trace, diagnostics).code.instr_count(); });
   row("graph", "arcs", [&] { return graph<Count>(trace, model); });
   row("graph, one processor", "arcs", [&] {
-    use_one_processor();
+    test::use_one_processor();
     return graph<Count>(trace, model);
   });
   row("graph, each arc by itself", "arcs", [&] { return graph<Each>(trace, model); });
   row("from the file to the graph", "arcs", [&] { return whole_graph(path); });
   row("same, one processor", "arcs", [&] {
-    use_one_processor();
+    test::use_one_processor();
     return whole_graph(path);
   });
   Criterion criterion = last_output(trace);
   row("slice of the last output", "instances", [&] { return slice(trace, model, criterion, {}); });
   row("same, one processor", "instances", [&] {
-    use_one_processor();
+    test::use_one_processor();
     return slice(trace, model, criterion, {});
   });
   row("same, of data only", "instances",

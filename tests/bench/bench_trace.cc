@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "support/example_trace.h"
+#include "support/one_processor.h"
 #include "svd/trace/reader.h"
 #include "svd/trace/writer.h"
 
@@ -263,6 +264,7 @@ int run(std::uint64_t instructions) {
 }  // namespace svd
 
 int main(int argc, char** argv) {
+  svd::test::use_one_processor();
   std::uint64_t millions = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 200;
   return svd::run(millions * 1'000'000);
 }
