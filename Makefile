@@ -29,7 +29,7 @@ help:
 	@echo 'make clean    remove build/'
 	@echo 'Each takes JOBS=$(JOBS), the number of processes at a time.'
 
-# A server that crashes seldom by itself: the recorder tries schedules until it does.
+# A server that does not crash under Valgrind by itself: the recorder tries schedules until it does.
 demo:
 	@packaging/install-missing build run
 	$(call build,release,svd-record svd_tool svd_preload svd-analyze svd_examples)

@@ -23,7 +23,6 @@ enum { TIMED_OUT = 110 }; /* ETIMEDOUT */
 enum {
   STARVED = 1000000, /* accesses of others that a thread waits at most */
   HAND_OVER = 20,    /* what a change of threads counts, so that the clock always advances */
-  WAKING_MS = 500,   /* how long a thread on its way back from the kernel is waited for */
   STANDINGS = 4096,  /* by the kernel's thread number; two that share one share their fate */
 };
 
@@ -246,8 +245,16 @@ Bool svd_lock_outranked(void) {
 
 UInt svd_lock_arrivals(void) { return __atomic_load_n(&arrivals, __ATOMIC_SEQ_CST); }
 
-void svd_lock_await(UInt wanted) {
-  struct vki_timespec timeout = {0, WAKING_MS * 1000000};
+Bool svd_lock_has_in_queue(Int lwp) {
+  Bool found = False;
+  enter_guard();
+  for (const Waiter* w = queue; w && !found; w = w->next) found = w->lwp == lwp;
+  leave_guard();
+  return found;
+}
+
+void svd_lock_await(UInt wanted, UInt milliseconds) {
+  struct vki_timespec timeout = {0, milliseconds * 1000000L};
   awaited = True;
   for (;;) {
     UInt now = __atomic_load_n(&arrivals, __ATOMIC_SEQ_CST);

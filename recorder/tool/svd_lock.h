@@ -28,7 +28,9 @@ void svd_lock_fall(void);
 Bool svd_lock_outranked(void);
 /* How often the lock has been asked for. */
 UInt svd_lock_arrivals(void);
-/* Waits until it has been asked for so often, but not for ever. */
-void svd_lock_await(UInt wanted);
+/* Waits until it has been asked for so often, but not for more than so long. */
+void svd_lock_await(UInt wanted, UInt milliseconds);
+/* Whether the thread of this number of the kernel's waits for it. */
+Bool svd_lock_has_in_queue(Int lwp);
 
 #endif /* SVD_LOCK_H */

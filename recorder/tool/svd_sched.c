@@ -36,6 +36,10 @@
 
 enum { FUTEX_OPERATION = 0x7f }; /* without flags */
 enum {
+  WAKING_MS = 500, /* how long a thread on its way back from the kernel is waited for */
+  LATE_MS = 20,    /* and one that was on its way into the kernel, and may wait there */
+};
+enum {
   TICK = 1000,       /* accesses after which pct looks again who waits */
   SPINNING = 100000, /* accesses in one go after which pct takes a thread for a spinner */
   FILE_ACCESS = 500, /* what reading or writing a file counts */
@@ -218,13 +222,24 @@ void svd_sched_spins(void) {
 /* ---- system calls, and threads that they wake -------------------------------------------------
  */
 
-/* By thread: arrivals at the lock before its system call. */
-static UInt* before;
+/* By thread, of its system call. */
+typedef struct {
+  UInt before;    /* arrivals at the lock before it */
+  UWord waits_at; /* the futex that it waits for; 0: none */
+  Int lwp;
+} Call;
+static Call* calls;
 
 static Bool wakes(UInt number, const UWord* args) {
   UInt operation = args[1] & FUTEX_OPERATION;
   return number == __NR_futex &&
          (operation == VKI_FUTEX_WAKE || operation == VKI_FUTEX_WAKE_BITSET);
+}
+
+static Bool waits(UInt number, const UWord* args) {
+  UInt operation = args[1] & FUTEX_OPERATION;
+  return number == __NR_futex &&
+         (operation == VKI_FUTEX_WAIT || operation == VKI_FUTEX_WAIT_BITSET);
 }
 
 /* Whether a call is done at once, whatever other threads do. Valgrind takes some of them for ones
@@ -250,15 +265,27 @@ static Bool returns_at_once(UInt number, const UWord* args) {
 
 void svd_sched_syscall(ThreadId tid, UInt number, const UWord* args) {
   if (!svd_sched_chaos()) return;
-  if (!before) before = VG_(calloc)("svd.before", VG_N_THREADS, sizeof(UInt));
-  before[tid] = svd_lock_arrivals();
+  if (!calls) calls = VG_(calloc)("svd.calls", VG_N_THREADS, sizeof(Call));
+  calls[tid].before = svd_lock_arrivals();
+  calls[tid].waits_at = waits(number, args) ? args[0] : 0;
+  if (calls[tid].waits_at) calls[tid].lwp = VG_(gettid)();
   svd_lock_keeps = returns_at_once(number, args);
+}
+
+/* Threads that were to wait, but come back because the word has changed before they did. */
+static void await_late(UWord word) {
+  UInt arrivals = svd_lock_arrivals();
+  UInt late = 0;
+  for (UInt i = 0; i < VG_N_THREADS; i++)
+    late += calls[i].waits_at == word && !svd_lock_has_in_queue(calls[i].lwp);
+  if (late > 0) svd_lock_await(arrivals + late, LATE_MS);
 }
 
 /* Whoever was woken is on its way; without this it would often come when the caller has gone on for
  * long, or is done. Futexes that processes share may have woken somebody elsewhere. */
 void svd_sched_syscall_exit(ThreadId tid, UInt number, const UWord* args, SysRes result) {
   if (!svd_sched_chaos()) return;
+  calls[tid].waits_at = 0;
   if (svd_lock_keeps && !wakes(number, args)) {
     to_change -= FILE_ACCESS;
     left -= FILE_ACCESS;
@@ -267,8 +294,11 @@ void svd_sched_syscall_exit(ThreadId tid, UInt number, const UWord* args, SysRes
   svd_lock_keeps = False;
   if (number == __NR_sched_yield) spins = True;
   if (sr_isError(result)) return;
-  if (number == __NR_clone && (args[0] & VKI_CLONE_THREAD)) svd_lock_await(before[tid] + 1);
+  if (number == __NR_clone && (args[0] & VKI_CLONE_THREAD)) {
+    svd_lock_await(calls[tid].before + 1, WAKING_MS);
+  }
   if (wakes(number, args) && (args[1] & VKI_FUTEX_PRIVATE_FLAG)) {
-    svd_lock_await(before[tid] + sr_Res(result));
+    svd_lock_await(calls[tid].before + sr_Res(result), WAKING_MS);
+    if (sr_Res(result) < (UInt)args[2]) await_late(args[0]);
   }
 }
