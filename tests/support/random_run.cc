@@ -251,9 +251,11 @@ class MachineRun {
       std::memcpy(&block.code[block.code.size() - sizeof(offset)], &offset, sizeof(offset));
     }
     std::vector<InstrEffects> effects = decoder_.decode(block);
-    for (std::uint16_t i = 0; i < block.size(); ++i)
+    for (std::size_t i = 0; i < block.size(); ++i)
       for (const MemoryOperand& operand : effects[i].memory)
-        block.slots.push_back(Slot{.instruction = i, .size = operand.size, .write = operand.write});
+        block.slots.push_back(Slot{.instruction = static_cast<std::uint16_t>(i),
+                                   .size = operand.size,
+                                   .write = operand.write});
     piece.id = writer_.add(block);
   }
 

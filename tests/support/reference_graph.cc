@@ -259,7 +259,8 @@ class Reference {
     auto& active = thread.active;
     auto returned = std::find_if(active.rbegin(), std::prev(active.rend()),
                                  [slot](const Activation& a) { return a.slot == slot; });
-    if (returned != std::prev(active.rend())) return active.resize(active.rend() - returned - 1);
+    if (returned != std::prev(active.rend()))
+      return active.resize(static_cast<std::size_t>(active.rend() - returned - 1));
     while (active.size() > 1 && !active.back().handler && active.back().slot < slot)
       active.pop_back();
   }
