@@ -23,6 +23,7 @@
 
 #include "dpdg/system_calls.h"
 #include "slicer/backward_walk.h"
+#include "slicer/restored_edges.h"
 #include "svd/trace/chunk_stream.h"
 
 namespace svd {
@@ -110,7 +111,11 @@ bool BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step,
     const Hit& call = state.system_call;
     if (!hit.any || call.distance < hit.distance) hit = call;
   }
-  if (hit.any) join_slice(exec, step, me, hit, parent, state);
+  if (hit.any && options_.scope.admits(me, hit.distance)) {
+    join_slice(exec, step, me, hit, parent, state);
+    give_to_others(me);
+  }
+  remote_wants_.clear();
   while (!criteria_.empty() && criteria_.back().seq >= seq) {
     if (criteria_.back().seq == seq)
       apply_criterion(exec, step, criteria_.back(), me, parent, state);
@@ -164,14 +169,21 @@ void BackwardWalk::take_memory(Addr address, std::uint64_t size, const Step* ste
         return;
       }
       take_want(want, me, hit);
-      if (want.by.thread == me.thread || step == nullptr) return;
-      remote_reads_.add(me.id.value, want.by.id.value, {me, want.by, at, length, want.distance, 1},
-                        want.distance);
-      if (!options_.races) return;
-      open_triples_.push_back({want.by, me, want.distance, want.own});
-      triple_at_.set(at, length, static_cast<std::uint32_t>(open_triples_.size() - 1));
+      if (want.by.thread != me.thread && step != nullptr)
+        remote_wants_.push_back({want, at, length});
     });
   });
+}
+
+// Other threads read what `me` wrote.
+void BackwardWalk::give_to_others(const Instance& me) {
+  for (const auto& [want, at, length] : remote_wants_) {
+    remote_reads_.add(me.id.value, want.by.id.value, {me, want.by, at, length, want.distance, 1},
+                      want.distance);
+    if (!options_.races) continue;
+    open_triples_.push_back({want.by, me, want.distance, want.own});
+    triple_at_.set(at, length, static_cast<std::uint32_t>(open_triples_.size() - 1));
+  }
 }
 
 void BackwardWalk::take_want(const Want& want, const Instance& me, Hit& hit) {
@@ -196,6 +208,7 @@ void BackwardWalk::take_decision(const Want& want, const Instance& me, const Ste
 // What the instance wants is to be filled in.
 Want BackwardWalk::add_item(const Instance& me, const Hit& hit, const ThreadState& state) {
   ++instances_;
+  if (options_.which) members_.add(me.seq);
   std::uint32_t& index = item_of_[me.id.value];
   if (index == 0) {
     items_.push_back({.id = me.id, .distance = hit.distance + 1});
@@ -227,24 +240,28 @@ void BackwardWalk::join_slice(const Exec& exec, const Step& step, const Instance
   want_reads(exec, step, want);
   want.via = Via::kValue;
   if (step.flow == Flow::kSystemCall) want_arguments(state, want);
-  if (!options_.races) return;
+  if (options_.races) open_writes(exec, step, want);
+}
+
+void BackwardWalk::open_writes(const Exec& exec, const Step& step, const Want& by) {
   accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    if (slot.write) writes_in_slice_.set(address, size, {me, want.distance});
+    if (slot.write) writes_in_slice_.set(address, size, {by.by, by.distance});
   });
 }
 
 void BackwardWalk::apply_criterion(const Exec& exec, const Step& step, const Criterion& criterion,
                                    const Instance& me, Seq parent, ThreadState& state) {
   Want want = add_item(me, {.any = true, .needed_by = me}, state);
-  for (CellUse use : input_.code.uses(step)) {
-    bool address = use.role == UseRole::kAddress;
-    if (address ? criterion.addresses : criterion.values) want_cell(state, use.cell, want);
-  }
+  bool values = criterion.values && options_.data;
+  bool addresses = criterion.addresses && options_.data;
+  for (CellUse use : input_.code.uses(step))
+    if (use.role == UseRole::kAddress ? addresses : values) want_cell(state, use.cell, want);
   for (Reg reg : criterion.registers)
     for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, want);
   for (auto [address, size] : criterion.memory) memory_.want(address, size, want);
-  if (criterion.values) want_reads(exec, step, want);
-  if (criterion.values && step.flow == Flow::kSystemCall) want_arguments(state, want);
+  if (values) want_reads(exec, step, want);
+  if (values && step.flow == Flow::kSystemCall) want_arguments(state, want);
+  if (values && options_.races) open_writes(exec, step, want);
   if (criterion.control && options_.control) want_decision(parent, want);
 }
 
@@ -320,9 +337,19 @@ void BackwardWalk::count_initial_read(WantId id) {
 Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& criteria,
                      const SliceOptions& options, Diagnostics& diagnostics,
                      const ProgressFunction& progress) {
-  BackwardWalk walk(input, criteria, options);
+  std::optional<Sequencers> sequencers;
+  Diagnostics told;  // by the walk
+  if (options.unordered) sequencers = Sequencers::of(input.trace, told);
+  const Sequencers* unordered = sequencers ? &*sequencers : nullptr;
+  SliceOptions used = options;
+  used.which = options.which || options.restored;
+  BackwardWalk walk(input, criteria, used, unordered);
   walk.run(diagnostics, progress);
-  return walk.take(ThreadOrder::of(input.trace, diagnostics));
+  Slice slice = walk.take();
+  if (options.restored)
+    slice.races = restored_edges(input, slice, criteria, options, unordered, told);
+  put_in_order(slice, ThreadOrder::of(input.trace, told));
+  return slice;
 }
 
 }  // namespace svd

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dpdg/sequencers.h"
 #include "dpdg/thread_order.h"
 #include "slicer/backward.h"
 #include "slicer/folds.h"
@@ -49,6 +50,13 @@ struct OpenWrite {
   friend bool operator==(const OpenWrite&, const OpenWrite&) = default;
 };
 
+// Of bytes that another thread reads.
+struct RemoteWant {
+  Want want;
+  Addr at;
+  std::uint64_t length;
+};
+
 // A read from another thread whose reader's access before is looked for.
 struct OpenTriple {
   Instance after;
@@ -60,12 +68,15 @@ struct OpenTriple {
 class BackwardWalk {
  public:
   BackwardWalk(const SliceInput& input, const std::vector<Criterion>& criteria,
-               const SliceOptions& options)
+               const SliceOptions& options, const Sequencers* sequencers)
       : input_(input),
         options_(options),
+        sequencers_(sequencers),
         criteria_(criteria),
         item_of_(input.code.instr_count()),
         deciding_(input.trace.chunks().size()) {
+    if (options.which)
+      members_ = InstanceSet(input.trace), beside_ = InstanceSet(input.trace);
     std::sort(criteria_.begin(), criteria_.end(),
               [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
     open_triples_.emplace_back();
@@ -76,7 +87,7 @@ class BackwardWalk {
   void exec(const Exec& exec);
   void event(const Event& event);
 
-  Slice take(const ThreadOrder& order);
+  Slice take();  // in no order
 
  private:
   ThreadState& thread(ThreadId id) {
@@ -125,6 +136,7 @@ class BackwardWalk {
                       Hit& hit);
   void take_memory(Addr address, std::uint64_t size, const Step* step, const Instance& me,
                    ThreadState& state, Hit& hit);
+  void give_to_others(const Instance& me);
   void take_want(const Want& want, const Instance& me, Hit& hit);
   void take_decision(const Want& want, const Instance& me, const Step& step, Hit& hit);
   void join_slice(const Exec& exec, const Step& step, const Instance& me, const Hit& hit,
@@ -134,12 +146,19 @@ class BackwardWalk {
   Want add_item(const Instance& me, const Hit& hit, const ThreadState& state);
   void want_arguments(ThreadState& state, const Want& want);
   void want_decision(Seq parent, const Want& want);
+  void open_writes(const Exec& exec, const Step& step, const Want& by);
   void want_reads(const Exec& exec, const Step& step, const Want& want);
   void race_before_write(Addr address, std::uint64_t size, const Instance& me);
   void race_after_read(Addr address, std::uint64_t size, const Instance& me, float distance);
   void close_triples(Addr address, std::uint64_t size, bool write, const Instance& me,
                      const ThreadState& state);
   void count_initial_read(WantId id);
+  // For those who ask which instances they are.
+  void note_beside(const Instance& at) {
+    if (options_.which) beside_.add(at.seq);
+  }
+  void add_race(RaceEdge::Kind kind, const Instance& first, const Instance& second, Addr address,
+                std::uint64_t size, float distance);
 
   // Calls f(slot, address, size) for the accesses of a step that happened.
   template <class F>
@@ -168,6 +187,7 @@ class BackwardWalk {
 
   const SliceInput& input_;
   SliceOptions options_;
+  const Sequencers* sequencers_;     // null: order edges need not be unordered
   std::vector<Criterion> criteria_;  // those not yet met, by seq
 
   // By block: the cells that it defines; all bits where it does more than that.
@@ -177,6 +197,7 @@ class BackwardWalk {
   std::vector<ThreadState> threads_;
   std::vector<std::uint32_t> item_of_;  // by InstrId, plus 1
   std::vector<SliceItem> items_;
+  InstanceSet members_, beside_;  // empty unless they are asked for
 
   // Instances that decided: of earlier chunks, and of this one by step.
   std::vector<std::unordered_map<std::uint64_t, Want>> deciding_;
@@ -187,6 +208,7 @@ class BackwardWalk {
   std::size_t chunk_index_ = 0;
   Seq chunk_first_{};
 
+  std::vector<RemoteWant> remote_wants_;  // that this step satisfies
   ByteShadow<Instance> next_write_;  // the first write after here
   ByteShadow<OpenWrite> writes_in_slice_;
   ByteShadow<std::uint32_t> triple_at_;  // index into open_triples_
@@ -195,5 +217,8 @@ class BackwardWalk {
   Fold<Triple> triples_;
   Fold<RaceEdge> races_;
 };
+
+// Each kind of thing by what it is ordered by; and says which order edges `order` orders.
+void put_in_order(Slice& slice, const ThreadOrder& order);
 
 }  // namespace svd

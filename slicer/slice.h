@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dpdg/instance.h"
+#include "slicer/scope.h"
 #include "svd/trace/types.h"
 
 namespace svd {
@@ -85,6 +86,10 @@ struct Slice {
   std::vector<RemoteRead> remote_reads{};
   std::vector<Triple> triples{};
   std::vector<RaceEdge> races{};
+  // Where SliceOptions::which asks for it.
+  InstanceSet members{};
+  InstanceSet beside{};  // at the other ends of order edges and triples, and what would be there if
+                         // these were not
 };
 
 // What to slice from: any of these parts.
@@ -104,6 +109,10 @@ struct SliceOptions {
   bool data = true;          // false: control only
   bool save_restore = true;  // false: saved registers are followed like any value
   bool races = true;         // remote order edges and triples
+  bool unordered = false;    // of the order edges those that no synchronisation orders
+  bool restored = false;     // order edges that follow from others, too
+  bool which = false;        // which instances, not only how many
+  Scope scope{};
 };
 
 }  // namespace svd

@@ -40,6 +40,19 @@ class ControlTracker {
   // activation had saved to that place. Filled while running when asked for.
   void collect_restores(std::vector<bool>* failed) { failed_restores_ = failed; }
 
+  // Calls f(Seq) for every instance that can still be the parent of one that has not run yet, some
+  // more than once.
+  template <class F>
+  void each_open(F&& f) const {
+    for (auto [child, seq] : spawns_) f(seq);
+    for (const Thread& thread : threads_) {
+      f(thread.last);
+      for (const Frame& frame : thread.frames) f(frame.call);
+      for (const Region& region : thread.regions) f(region.branch);
+      for (auto [statement, seq] : thread.statements) f(seq);
+    }
+  }
+
   // The calls that are active in a thread, outermost first.
   std::vector<Seq> call_stack(ThreadId thread) const;
 

@@ -23,12 +23,14 @@ void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t
     names.push_back(statement.label);
   }
   Var place = trace.var("place", 24);
+  Var lock = trace.lock("lock");
   auto any = [&] {
     Var var{place.address + below(20), static_cast<std::uint16_t>(1 + below(4))};
     return var;
   };
   for (std::size_t i = 0; i < length; ++i) {
     trace.thread(static_cast<std::uint32_t>(1 + below(3)));
+    if (below(6) == 0) trace.lock(lock).unlock(lock);
     const std::string& name = names[below(names.size())];
     Operand read = r(any());
     if (below(3) == 0) read = address(read);

@@ -11,8 +11,8 @@
 
 namespace svd::test {
 
-// Statements s0, s1, … of three threads that read and write overlapping places and control each
-// other: one instruction each.
+// Statements s0, s1, … of three threads that read and write overlapping places of "place", control
+// each other and now and then lock and unlock something: one instruction each.
 void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t length);
 
 // At most `length` blocks of functions that branch, call, save registers, jump back into their

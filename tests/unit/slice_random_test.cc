@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Slices against their definition on random runs: backward with every kind of criterion and switch,
+// forward, chops; of statements with all that a slice says, of machine code with its instances.
+// SVD_PROPERTY_RUNS=100000 for the long campaign.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "plain_slice.h"
+#include "slicer/backward.h"
+#include "slicer/forward.h"
+#include "support/random_run.h"
+#include "support/reference_graph.h"
+
+namespace svd::test {
+namespace {
+
+std::size_t runs() {
+  const char* runs = std::getenv("SVD_PROPERTY_RUNS");
+  return runs == nullptr ? 1500 : std::strtoull(runs, nullptr, 10);
+}
+
+// ---- Statements ----
+
+// A random run with its graph.
+struct RandomRun {
+  RandomRun(std::mt19937_64& random, const SliceOptions& options) : length(2 + random() % 60) {
+    random_statements(builder, random, length);
+    trace = std::make_unique<TraceReader>(builder.finish());
+    model = std::make_unique<ProgramModel>(*trace, diagnostics);
+    graph = graph_of(*trace, *model, options);
+  }
+
+  SliceInput input() const { return {*trace, model->code, model->control}; }
+  // An instance as a criterion of a slice with these options.
+  Criterion at(std::size_t vertex, const SliceOptions& options) const {
+    Criterion criterion;
+    criterion.seq = graph.vertices[vertex].instance.seq;
+    criterion.thread = graph.vertices[vertex].instance.thread;
+    criterion.addresses = options.addresses;
+    return criterion;
+  }
+  std::string said(const Slice& slice) const {
+    return describe(outcome_of(*trace, *model, slice));
+  }
+
+  std::size_t length;
+  TraceBuilder builder;
+  Diagnostics diagnostics;
+  std::unique_ptr<TraceReader> trace;
+  std::unique_ptr<ProgramModel> model;
+  Graph graph;
+};
+
+Scope random_scope(std::mt19937_64& random, std::size_t length) {
+  Scope scope;
+  if (random() % 4 == 0) scope.depth = static_cast<float>(random() % 5);
+  if (random() % 6 == 0) scope.threads = {ThreadId(1), ThreadId(2)};
+  if (random() % 6 == 0) scope.first = Seq(random() % length);
+  if (random() % 6 == 0) scope.last = Seq(random() % length);
+  if (random() % 6 == 0)
+    for (std::size_t i = 0; i < 16; ++i) scope.code.push_back(random() % 4 != 0);
+  return scope;
+}
+
+SliceOptions random_options(std::mt19937_64& random) {
+  SliceOptions options;
+  options.control = random() % 4 != 0;
+  options.addresses = random() % 4 != 0;
+  options.data = random() % 8 != 0;
+  options.unordered = random() % 4 == 0;
+  options.restored = random() % 4 == 0;
+  return options;
+}
+
+TEST(Slice, IsTheDefinitionOnRandomTraces) {
+  for (std::size_t seed = 0; seed < runs(); ++seed) {
+    std::mt19937_64 random(seed);
+    SliceOptions options = random_options(random);
+    RandomRun run(random, options);
+    options.scope = random_scope(random, run.length);
+    std::size_t criterion = random() % run.length;
+    Distances expected = reached(run.graph, criterion, options.scope, false);
+    Slice actual =
+        slice_backward(run.input(), {run.at(criterion, options)}, options, run.diagnostics);
+    ASSERT_EQ(run.said(actual), describe(outcome_of(*run.trace, run.graph, expected, {}, options,
+                                                    false)))
+        << "seed " << seed;
+  }
+}
+
+// What is in memory before an instruction, by the last writers of its bytes.
+TEST(Slice, OfMemoryIsTheDefinitionOnRandomTraces) {
+  for (std::size_t seed = 0; seed < runs(); ++seed) {
+    std::mt19937_64 random(seed);
+    SliceOptions options = random_options(random);
+    options.data = true;
+    RandomRun run(random, options);
+    std::size_t criterion = random() % run.length;
+    ThreadId thread = run.graph.vertices[criterion].instance.thread;
+    // The variable is the first one of the run.
+    Addr address(run.trace->symbols()[0].address + random() % 20);
+    std::uint64_t size = 1 + random() % 4;
+    std::map<Addr, std::size_t> writers;
+    std::size_t next = 0;
+    Diagnostics told;
+    run.trace->scan(TraceReader::Order::kForward, {}, told, [&](const Chunk& chunk) {
+      struct Walk {
+        std::map<Addr, std::size_t>& writers;
+        std::size_t end;
+        std::size_t& next;
+        void event(const Event&) {}
+        void exec(const Exec& exec) {
+          std::size_t me = next++;
+          if (me >= end) return;
+          exec.accesses([&](const MemoryAccess& access) {
+            if (access.slot->write)
+              for (std::uint64_t i = 0; i < access.size; ++i) writers[access.address + i] = me;
+          });
+        }
+      } walk{writers, criterion, next};
+      chunk.walk(walk);
+      return true;
+    });
+    std::vector<Graph::Arc> begin;
+    for (std::uint64_t i = 0; i < size; ++i)
+      if (auto found = writers.find(address + i); found != writers.end()) {
+        bool remote = run.graph.vertices[found->second].instance.thread != thread;
+        begin.push_back({found->second, remote ? 0.0F : 1.0F, remote});
+      }
+    Outcome expected = outcome_of(*run.trace, run.graph,
+                                  reached(run.graph, criterion, {}, false, begin), criterion,
+                                  options, false);
+    for (const Graph::Arc& arc : begin)
+      if (arc.remote)
+        expected.remote_reads.emplace(run.graph.vertices[arc.to].label,
+                                      run.graph.vertices[criterion].label);
+    Criterion memory = run.at(criterion, options);
+    memory.values = memory.addresses = memory.control = false;
+    memory.memory.emplace_back(address, size);
+    Slice actual = slice_backward(run.input(), {memory}, options, run.diagnostics);
+    ASSERT_EQ(run.said(actual), describe(expected)) << "seed " << seed;
+  }
+}
+
+TEST(ForwardSlice, IsTheDefinitionOnRandomTraces) {
+  for (std::size_t seed = 0; seed < runs(); ++seed) {
+    std::mt19937_64 random(seed);
+    SliceOptions options = random_options(random);
+    RandomRun run(random, options);
+    options.scope = random_scope(random, run.length);
+    std::size_t criterion = random() % run.length;
+    Distances expected = reached(run.graph, criterion, options.scope, true);
+    Slice actual = slice_forward(run.input(), run.model->flow, {run.at(criterion, options)},
+                                 options, run.diagnostics);
+    ASSERT_EQ(run.said(actual),
+              describe(outcome_of(*run.trace, run.graph, expected, {}, options, true)))
+        << "seed " << seed;
+  }
+}
+
+TEST(Chop, IsWhatLiesBetweenOnRandomTraces) {
+  for (std::size_t seed = 0; seed < runs(); ++seed) {
+    std::mt19937_64 random(seed);
+    SliceOptions options = random_options(random);
+    RandomRun run(random, options);
+    std::size_t from = random() % run.length, to = random() % run.length;
+    Distances after = reached(run.graph, from, {}, true);
+    Distances expected = reached(run.graph, to, {}, false);
+    std::erase_if(expected, [&](const auto& entry) {
+      return entry.first != to && !after.contains(entry.first);
+    });
+    Slice actual = chop(run.input(), run.model->flow, {run.at(from, options)},
+                        {run.at(to, options)}, options, run.diagnostics);
+    ASSERT_EQ(run.said(actual),
+              describe(outcome_of(*run.trace, run.graph, expected, {}, options, false)))
+        << "seed " << seed;
+  }
+}
+
+// ---- Machine code ----
+
+std::string numbers(const std::set<Seq>& all) {
+  std::string text;
+  for (Seq seq : all) text += fmt::format("{} ", seq.value);
+  return text;
+}
+
+std::set<Seq> closure(const std::vector<PlainArc>& arcs, Seq criterion, bool forward) {
+  std::multimap<Seq, Seq> next;
+  for (const PlainArc& arc : arcs) {
+    if (arc.kind == ArcKind::kWriteAfterWrite || arc.kind == ArcKind::kWriteAfterRead) continue;
+    next.emplace(forward ? arc.def : arc.use, forward ? arc.use : arc.def);
+  }
+  std::set<Seq> found{criterion};
+  std::vector<Seq> left{criterion};
+  while (!left.empty()) {
+    Seq seq = left.back();
+    left.pop_back();
+    for (auto [at, end] = next.equal_range(seq); at != end; ++at)
+      if (found.insert(at->second).second) left.push_back(at->second);
+  }
+  return found;
+}
+
+std::set<Seq> members(const Slice& slice) {
+  std::set<Seq> all;
+  slice.members.each([&all](Seq seq) { all.insert(seq); });
+  return all;
+}
+
+TEST(Slice, IsTheDefinitionOnRandomMachineCode) {
+  Process process = TraceBuilder::text_process();
+  process.has_values = false;
+  for (std::size_t seed = 0; seed < runs(); ++seed) {
+    std::mt19937_64 random(seed);
+    TraceBuilder builder(process);
+    random_machine_run(builder.writer(), random, 2 + random() % 120);
+    TraceReader trace = builder.finish();
+    if (trace.steps() == 0) continue;
+    Diagnostics diagnostics;
+    ProgramModel model(trace, diagnostics);
+    auto arcs = reference_arcs(trace, model.flow, Seq(std::numeric_limits<std::uint64_t>::max()));
+    SliceInput input{trace, model.code, model.control};
+    Seq criterion(random() % trace.steps());
+    SliceOptions options;
+    options.which = true;
+    Slice back = slice_backward(input, {{.seq = criterion}}, options, diagnostics);
+    ASSERT_EQ(numbers(members(back)), numbers(closure(arcs, criterion, false))) << "seed " << seed;
+    Slice forward = slice_forward(input, model.flow, {{.seq = criterion}}, options, diagnostics);
+    ASSERT_EQ(numbers(members(forward)), numbers(closure(arcs, criterion, true)))
+        << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace svd::test
