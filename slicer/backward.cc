@@ -147,7 +147,7 @@ void BackwardWalk::take_registers(const Exec& exec, const Step& step, const Inst
       continue;
     }
     want.restore = true;
-    want.reg = step.saved;
+    want.cell = def.cell;
     accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
       if (!slot.write) memory_.want(address, size, want);
     });
@@ -162,10 +162,12 @@ void BackwardWalk::take_memory(Addr address, std::uint64_t size, const Step* ste
     if (id == last) return;
     last = id;
     memory_.each(id, [&](const Want& want) {
-      if (want.restore && step != nullptr && step->saves && step->saved == want.reg) {
+      if (want.restore && step != nullptr && step->saves &&
+          step->saved == input_.code.reg_of(want.cell)) {
         Want plain = want;
         plain.restore = false;
-        for (Cell cell : input_.code.cells_of(want.reg)) want_cell(state, cell, plain);
+        plain.cell = 0;
+        want_cell(state, want.cell, plain);
         return;
       }
       take_want(want, me, hit);
@@ -294,6 +296,7 @@ void BackwardWalk::want_decision(Seq parent, const Want& want) {
 }
 
 void BackwardWalk::event(const Event& event) {
+  if (auto fresh = fresh_memory(event)) begin_lifetime(event, *fresh);
   if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
     ThreadState& state = thread(event.thread);
     if (kernel->access == Access::kRead) {
@@ -309,15 +312,6 @@ void BackwardWalk::event(const Event& event) {
     }
   } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
     thread(event.thread).system_arguments = argument_registers(call->number);
-  } else if (const auto* alloc = std::get_if<Allocation>(&event.body)) {
-    // What was there before is another object's; a realloc keeps its contents.
-    if (alloc->function == AllocFn::kRealloc) return;
-    memory_.take(alloc->address, alloc->size,
-                 [this](Addr, unsigned, WantId id) { count_initial_read(id); });
-    if (!options_.races) return;
-    next_write_.set(alloc->address, alloc->size, {});
-    writes_in_slice_.clear(alloc->address, alloc->size);
-    triple_at_.set(alloc->address, alloc->size, 0);
   } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
     // The child began with its parent's registers.
     thread(create->child);
@@ -328,6 +322,18 @@ void BackwardWalk::event(const Event& event) {
     std::fill(child.wanted.begin(), child.wanted.end(), Want{});
     child.wanted_bits = 0;
   }
+}
+
+// What was there before is another object's; a realloc keeps its contents.
+void BackwardWalk::begin_lifetime(const Event& event, Range range) {
+  const auto* made = std::get_if<Allocation>(&event.body);
+  if (made != nullptr && made->function == AllocFn::kRealloc) return;
+  memory_.take(range.address, range.size,
+               [this](Addr, unsigned, WantId id) { count_initial_read(id); });
+  if (!options_.races) return;
+  next_write_.clear(range.address, range.size);
+  writes_in_slice_.clear(range.address, range.size);
+  triple_at_.clear(range.address, range.size);
 }
 
 void BackwardWalk::count_initial_read(WantId id) {

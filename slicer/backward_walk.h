@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dpdg/lifetimes.h"
 #include "dpdg/sequencers.h"
 #include "dpdg/thread_order.h"
 #include "slicer/backward.h"
@@ -152,6 +153,7 @@ class BackwardWalk {
   void race_after_read(Addr address, std::uint64_t size, const Instance& me, float distance);
   void close_triples(Addr address, std::uint64_t size, bool write, const Instance& me,
                      const ThreadState& state);
+  void begin_lifetime(const Event& event, Range range);
   void count_initial_read(WantId id);
   // For those who ask which instances they are.
   void note_beside(const Instance& at) {

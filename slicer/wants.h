@@ -21,8 +21,8 @@ struct Want {
   float distance = 0;     // of the instance
   Via via = Via::kValue;
   bool any = false;      // false: nothing is wanted
-  bool restore = false;  // the value of `reg`, saved there
-  Reg reg{};
+  bool restore = false;  // the value of `cell`, saved there with its register
+  Cell cell = 0;
 };
 
 // Weights of the default order: the best of those tried on 22 crashes.
@@ -111,7 +111,7 @@ class MemoryWants {
     for (int i = 0; i < kLooked && each != 0; ++i, each = nodes_[each].next) {
       const Want& other = nodes_[each].want;
       if (other.by.id == want.by.id && other.by.thread == want.by.thread && other.via == want.via &&
-          other.restore == want.restore && cost(other) <= cost(want))
+          other.restore == want.restore && other.cell == want.cell && cost(other) <= cost(want))
         return present;
     }
     WantId id = free_;

@@ -281,6 +281,8 @@ class MachineRun {
     }
     if (one_in(30)) {
       writer_.event(thread.id, Allocation{.address = Addr(kShared + 8 * below(4)), .size = 16});
+    } else if (one_in(60)) {
+      writer_.event(thread.id, Mapping{.address = Addr(kShared + 8 * below(4)), .size = 8});
     } else if (one_in(40)) {
       std::size_t handler = below(functions_.size());
       writer_.event(thread.id,
