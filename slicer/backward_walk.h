@@ -76,8 +76,7 @@ class BackwardWalk {
         criteria_(criteria),
         item_of_(input.code.instr_count()),
         deciding_(input.trace.chunks().size()) {
-    if (options.which)
-      members_ = InstanceSet(input.trace), beside_ = InstanceSet(input.trace);
+    if (options.which) members_ = InstanceSet(input.trace), beside_ = InstanceSet(input.trace);
     std::sort(criteria_.begin(), criteria_.end(),
               [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
     open_triples_.emplace_back();
@@ -211,7 +210,7 @@ class BackwardWalk {
   Seq chunk_first_{};
 
   std::vector<RemoteWant> remote_wants_;  // that this step satisfies
-  ByteShadow<Instance> next_write_;  // the first write after here
+  ByteShadow<Instance> next_write_;       // the first write after here
   ByteShadow<OpenWrite> writes_in_slice_;
   ByteShadow<std::uint32_t> triple_at_;  // index into open_triples_
   std::vector<OpenTriple> open_triples_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "slicer/backward.h"
+#include "slicer/forward.h"
 
 namespace svd {
 
@@ -22,14 +22,51 @@ Result<Explanation> Explainer::explain(std::string_view criterion, const SliceOp
   Explanation explanation;
   explanation.failure = *failure;
   // From here on it is known where the walk begins.
-  SliceInput input{trace_, model_.code, model_.control, number_lines(model_.code, source_)};
   explanation.slice =
-      slice_backward(input, explanation.failure.criteria, options, diagnostics_, progress);
-  // The slice is whole; what follows only chooses and names what people see of it.
+      slice_backward(input(), explanation.failure.criteria, options, diagnostics_, progress);
+  tell(explanation);
+  return explanation;
+}
+
+Result<Explanation> Explainer::explain_forward(std::string_view criterion,
+                                               const SliceOptions& options,
+                                               const ProgressFunction& progress) {
+  auto begin = find_criterion(criterion, trace_, model_.code, instances_, source_, diagnostics_);
+  if (!begin) return begin.error();
+  Explanation explanation;
+  explanation.way = Way::kForward;
+  explanation.failure = *begin;
+  explanation.failure.failed = false;
+  explanation.slice =
+      slice_forward(input(), model_.flow, begin->criteria, options, diagnostics_, progress);
+  tell(explanation);
+  return explanation;
+}
+
+Result<Explanation> Explainer::explain_between(std::string_view from, std::string_view to,
+                                               const SliceOptions& options,
+                                               const ProgressFunction& progress) {
+  auto begin = find_criterion(from, trace_, model_.code, instances_, source_, diagnostics_);
+  if (!begin) return begin.error();
+  auto end = find_criterion(to, trace_, model_.code, instances_, source_, diagnostics_);
+  if (!end) return end.error();
+  Explanation explanation;
+  explanation.way = Way::kBetween;
+  explanation.failure = *end;
+  explanation.from = *begin;
+  explanation.slice =
+      chop(input(), model_.flow, begin->criteria, end->criteria, options, diagnostics_, progress);
+  tell(explanation);
+  return explanation;
+}
+
+// The slice is whole; this only chooses and names what people see of it.
+void Explainer::tell(Explanation& explanation) {
   StoryInput story{trace_, model_.code, instances_, source_};
   explanation.story = tell_story(story, explanation.slice, diagnostics_);
   explanation.criterion = place_of(story, explanation.failure.at.id);
-  return explanation;
+  if (explanation.way == Way::kBetween)
+    explanation.from_place = place_of(story, explanation.from.at.id);
 }
 
 bool Explainer::is_on(const Slice& slice, Pc pc) const {

@@ -7,14 +7,20 @@
 #include <string_view>
 
 #include "dpdg/program_model.h"
+#include "slicer/backward.h"
 #include "slicer/criterion.h"
 #include "slicer/story.h"
 
 namespace svd {
 
+enum class Way { kBackward, kForward, kBetween };
+
 struct Explanation {
+  Way way = Way::kBackward;
   Failure failure{};
   StoryPlace criterion{};  // where failure.at is
+  Failure from{};          // between: where the ways begin
+  StoryPlace from_place{};
   Slice slice{};
   Story story{};
 };
@@ -30,12 +36,26 @@ class Explainer {
   Result<Explanation> explain(std::string_view criterion, const SliceOptions& options,
                               const ProgressFunction& progress = no_progress);
 
+  // What follows from the criterion.
+  Result<Explanation> explain_forward(std::string_view criterion, const SliceOptions& options,
+                                      const ProgressFunction& progress = no_progress);
+  // What lies on a way from one criterion to another.
+  Result<Explanation> explain_between(std::string_view from, std::string_view to,
+                                      const SliceOptions& options,
+                                      const ProgressFunction& progress = no_progress);
+
   // Whether the instruction is in the slice, or at either end of an edge that the slice shows.
   bool is_on(const Slice& slice, Pc pc) const;
 
   SourceMap& source() { return source_; }
+  const ProgramModel& model() const { return model_; }
 
  private:
+  SliceInput input() {
+    return {trace_, model_.code, model_.control, number_lines(model_.code, source_)};
+  }
+  void tell(Explanation& explanation);
+
   const TraceReader& trace_;
   Diagnostics& diagnostics_;
   ProgramModel model_;

@@ -141,8 +141,7 @@ void ForwardWalk::begin_here(const Criterion& criterion, const Instance& me, Thr
 void ForwardWalk::follow(const Reach& reach, Via via, const Instance& me, Hit& hit) const {
   if (!reach.any()) return;
   bool remote = reach.by.thread != me.thread && via == Via::kValue;
-  float distance =
-      reach.distance + (remote || same_line(reach.by, me) ? 0 : weight(via));
+  float distance = reach.distance + (remote || same_line(reach.by, me) ? 0 : weight(via));
   if (hit.any && hit.distance <= distance) return;
   hit = {true, distance, reach.by, via};
 }
@@ -151,8 +150,11 @@ void ForwardWalk::follow_decision(Seq parent, const Instance& me, Hit& hit) cons
   auto found = decisions_.find(parent.value);
   if (found == decisions_.end()) return;
   const auto& [reach, call] = found->second;
-  follow(reach, reach.by.thread != me.thread ? Via::kSpawn : call ? Via::kCall : Via::kControl, me,
-         hit);
+  follow(reach,
+         reach.by.thread != me.thread ? Via::kSpawn
+         : call                       ? Via::kCall
+                                      : Via::kControl,
+         me, hit);
 }
 
 void ForwardWalk::follow_cells(const Step& step, const Instance& me, const Thread& state,
@@ -201,8 +203,8 @@ Reach ForwardWalk::join(const Hit& hit, const Instance& me) {
 
 void ForwardWalk::add_remote_reads(const Instance& me) {
   for (const auto& [from, at, length] : remote_)
-    remote_reads_.add(from.by.id.value, me.id.value,
-                      {from.by, me, at, length, from.distance, 1}, from.distance);
+    remote_reads_.add(from.by.id.value, me.id.value, {from.by, me, at, length, from.distance, 1},
+                      from.distance);
   remote_.clear();
 }
 
@@ -316,8 +318,8 @@ Slice chop(const SliceInput& input, const ControlFlow& flow, const std::vector<C
   SliceOptions forward = options;
   forward.which = true;
   forward.scope.depth = Scope().depth;
-  auto reached = std::make_shared<InstanceSet>(
-      slice_forward(input, flow, from, forward, diagnostics).members);
+  auto reached =
+      std::make_shared<InstanceSet>(slice_forward(input, flow, from, forward, diagnostics).members);
   SliceOptions backward = options;
   backward.scope.within = std::move(reached);
   return slice_backward(input, to, backward, diagnostics, progress);

@@ -94,6 +94,10 @@ class Restore : public SliceAccesses<Restore> {
         keep(earlier, {me, write});
       }
     });
+    for (const RaceEdge& edge : edges_)
+      races_.add(edge.first.id.value, me.id.value | static_cast<std::uint64_t>(edge.kind) << 32,
+                 edge, edge.key);
+    edges_.clear();
   }
 
   void fresh(Range range) {
@@ -125,18 +129,20 @@ class Restore : public SliceAccesses<Restore> {
     if (sequencers_ != nullptr &&
         sequencers_->ordered(before.by.thread, before.by.seq, me.thread, me.seq))
       return;
-    auto kind =
-        before.write ? RaceEdge::Kind::kWriteAfterWrite : RaceEdge::Kind::kWriteAfterRead;
+    auto kind = before.write ? RaceEdge::Kind::kWriteAfterWrite : RaceEdge::Kind::kWriteAfterRead;
+    for (RaceEdge& edge : edges_)
+      if (edge.first == before.by && edge.kind == kind && edge.address + edge.size == byte)
+        return void(++edge.size);
     float distance = distances_.at((before.write ? me : before.by).id.value);
-    float key = race_key(before.by, me, distance);
-    races_.add(before.by.id.value, me.id.value | static_cast<std::uint64_t>(kind) << 32,
-               {kind, before.by, me, byte, 1, distance, key, 1, false}, key);
+    edges_.push_back(
+        {kind, before.by, me, byte, 1, distance, race_key(before.by, me, distance), 1, false});
   }
 
   const Sequencers* sequencers_;
   const ByteSet& bytes_;
   std::unordered_map<std::uint32_t, float> distances_;  // by InstrId
   std::unordered_map<std::uint64_t, std::vector<Earlier>> earlier_;
+  std::vector<RaceEdge> edges_;  // of this access
   Fold<RaceEdge> races_;
 };
 

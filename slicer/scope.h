@@ -55,7 +55,7 @@ struct Scope {
   Seq first{};
   Seq last{std::numeric_limits<std::uint64_t>::max()};
   std::vector<ThreadId> threads{};
-  std::vector<bool> code{};  // by InstrId
+  std::vector<bool> code{};                              // by InstrId
   float depth = std::numeric_limits<float>::infinity();  // the largest distance
   std::shared_ptr<const InstanceSet> within{};
 

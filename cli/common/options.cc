@@ -200,4 +200,16 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& va
   return app.add_option_function<std::string>(name, set, what)->type_name("N");
 }
 
+void add_choice(CLI::App& app, const std::string& name, std::string& value,
+                const std::vector<std::string>& words, const std::string& type,
+                const std::string& what) {
+  auto set = [&value, words, name](const std::string& word) {
+    if (std::find(words.begin(), words.end(), word) == words.end())
+      throw CLI::ValidationError(name,
+                                 fmt::format("takes {}, not '{}'", fmt::join(words, ", "), word));
+    value = word;
+  };
+  app.add_option_function<std::string>(name, set, what)->type_name(type);
+}
+
 }  // namespace svd::cli

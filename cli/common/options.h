@@ -68,4 +68,9 @@ std::optional<std::uint64_t> parse_count(std::string_view text, std::uint64_t ba
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& value,
                        const std::string& what);
 
+// Adds an option that takes one of a few words.
+void add_choice(CLI::App& app, const std::string& name, std::string& value,
+                const std::vector<std::string>& words, const std::string& type,
+                const std::string& what);
+
 }  // namespace svd::cli

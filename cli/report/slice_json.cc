@@ -107,11 +107,18 @@ Json slice_json(const SliceReport& report) {
   }
   Json criterion{{"seq", report.explanation.failure.at.seq.value}};
   criterion.update(place_json(report.explanation.criterion));
-  return Json{{"criterion", criterion},
-              {"instances", report.explanation.slice.instances},
-              {"statements", statements},
-              {"race_statements", races},
-              {"steps", steps}};
+  Json json{{"criterion", criterion}};
+  if (report.explanation.way == Way::kForward) json["direction"] = "forward";
+  if (report.explanation.way == Way::kBetween) {
+    Json from{{"seq", report.explanation.from.at.seq.value}};
+    from.update(place_json(report.explanation.from_place));
+    json["from"] = from;
+  }
+  json.update(Json{{"instances", report.explanation.slice.instances},
+                   {"statements", statements},
+                   {"race_statements", races},
+                   {"steps", steps}});
+  return json;
 }
 
 }  // namespace svd::cli

@@ -32,6 +32,39 @@ std::string object_name(const StoryEntry& entry) {
   return entry.variable.empty() ? fmt::format("[{:#x}]", entry.address.value) : entry.variable;
 }
 
+// Of what follows from something.
+std::string consequence(const StoryEntry& entry) {
+  switch (entry.via) {
+    case Via::kCriterion:
+      return "here the slice begins";
+    case Via::kValue:
+      return "used a value";
+    case Via::kAddress:
+      return "used an address";
+    case Via::kControl:
+      return "was decided";
+    case Via::kCall:
+      return "was called";
+    case Via::kSpawn:
+      return "in a thread that was started";
+    case Via::kSystemCall:
+      return "was given to a system call";
+  }
+  return "";
+}
+
+std::string_view heading(Way way) {
+  switch (way) {
+    case Way::kBackward:
+      return "How it came to this, what explains most first:\n";
+    case Way::kForward:
+      return "What follows from it, the nearest first:\n";
+    case Way::kBetween:
+      return "What lies between, what explains most first:\n";
+  }
+  return "";
+}
+
 std::string reason(const StoryEntry& entry, bool failed) {
   switch (entry.via) {
     case Via::kCriterion:
@@ -64,11 +97,17 @@ class Printer {
         style_.bad(report_.explanation.failure.what), report_.explanation.failure.at.thread.value,
         style_.bold(where(report_.explanation.criterion))));
     source_line(report_.explanation.criterion, "     ");
+    if (report_.explanation.way == Way::kBetween) {
+      const Failure& from = report_.explanation.from;
+      output_.write(fmt::format("from {} in T{} at {}\n", from.what, from.at.thread.value,
+                                style_.bold(where(report_.explanation.from_place))));
+      source_line(report_.explanation.from_place, "     ");
+    }
     output_.write("\n");
   }
 
   void steps(std::size_t entries) {
-    output_.write("How it came to this, what explains most first:\n");
+    output_.write(std::string(heading(report_.explanation.way)));
     const std::vector<StoryEntry>& all = report_.explanation.story.entries;
     std::size_t shown = std::min(entries, all.size());
     for (std::size_t i = 0; i < shown; ++i) entry(i + 1, all[i]);
@@ -122,11 +161,15 @@ class Printer {
     std::string often = entry.instances > 1 ? fmt::format(", {} times", entry.instances) : "";
     std::string initial =
         entry.initial_reads != 0 ? "; reads an initial value: nothing wrote it" : "";
-    output_.write(fmt::format(
-        "{}{}  {}\n", line, value,
-        style_.faint(fmt::format("({}{}{})", reason(entry, report_.explanation.failure.failed),
-                                 often, initial))));
+    output_.write(fmt::format("{}{}  {}\n", line, value,
+                              style_.faint(fmt::format("({}{}{})", why(entry), often, initial))));
     source_line(access.place, "       ");
+  }
+
+  std::string why(const StoryEntry& entry) const {
+    const Explanation& explanation = report_.explanation;
+    return explanation.way == Way::kForward ? consequence(entry)
+                                            : reason(entry, explanation.failure.failed);
   }
 
   void edge(const StoryEntry& entry, const std::vector<std::string>& verbs,

@@ -75,7 +75,8 @@ class GraphWalk {
         if (thread(other) != thread(me)) f(graph.vertices[other], other);
     };
     others(byte.readers, [me](auto& vertex, std::size_t) { vertex.write_after.insert(me); });
-    others(byte.all_readers, [me](auto& vertex, std::size_t) { vertex.any_write_after.insert(me); });
+    others(byte.all_readers,
+           [me](auto& vertex, std::size_t) { vertex.any_write_after.insert(me); });
     others(byte.all_writers, [&](auto&, std::size_t other) {
       graph.vertices[me].any_write_before.insert(other);
       if (byte.writer == other) graph.vertices[me].write_before.insert(other);

@@ -45,9 +45,7 @@ struct RandomRun {
     criterion.addresses = options.addresses;
     return criterion;
   }
-  std::string said(const Slice& slice) const {
-    return describe(outcome_of(*trace, *model, slice));
-  }
+  std::string said(const Slice& slice) const { return describe(outcome_of(*trace, *model, slice)); }
 
   std::size_t length;
   TraceBuilder builder;
@@ -88,8 +86,8 @@ TEST(Slice, IsTheDefinitionOnRandomTraces) {
     Distances expected = reached(run.graph, criterion, options.scope, false);
     Slice actual =
         slice_backward(run.input(), {run.at(criterion, options)}, options, run.diagnostics);
-    ASSERT_EQ(run.said(actual), describe(outcome_of(*run.trace, run.graph, expected, {}, options,
-                                                    false)))
+    ASSERT_EQ(run.said(actual),
+              describe(outcome_of(*run.trace, run.graph, expected, {}, options, false)))
         << "seed " << seed;
   }
 }
@@ -133,9 +131,9 @@ TEST(Slice, OfMemoryIsTheDefinitionOnRandomTraces) {
         bool remote = run.graph.vertices[found->second].instance.thread != thread;
         begin.push_back({found->second, remote ? 0.0F : 1.0F, remote});
       }
-    Outcome expected = outcome_of(*run.trace, run.graph,
-                                  reached(run.graph, criterion, {}, false, begin), criterion,
-                                  options, false);
+    Outcome expected =
+        outcome_of(*run.trace, run.graph, reached(run.graph, criterion, {}, false, begin),
+                   criterion, options, false);
     for (const Graph::Arc& arc : begin)
       if (arc.remote)
         expected.remote_reads.emplace(run.graph.vertices[arc.to].label,

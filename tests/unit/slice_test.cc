@@ -15,9 +15,9 @@ namespace {
 Outcome fast(const TraceReader& trace, const Criterion& criterion, const SliceOptions& options) {
   Diagnostics diagnostics;
   ProgramModel model(trace, diagnostics);
-  return outcome_of(trace, model,
-                    slice_backward({trace, model.code, model.control, {}}, {criterion}, options,
-                                   diagnostics));
+  return outcome_of(
+      trace, model,
+      slice_backward({trace, model.code, model.control, {}}, {criterion}, options, diagnostics));
 }
 
 std::set<std::string> labels(const Outcome& outcome) {
