@@ -13,18 +13,15 @@ void AccessDecoder::append(const Shape& shape, std::uint32_t first_predictor) {
   plan.first_access = static_cast<std::uint32_t>(ops_.size());
   plan.first_logged = static_cast<std::uint32_t>(logged_predictors_.size());
   plan.first_range = static_cast<std::uint32_t>(range_predictors_.size());
+  plan.first_store = static_cast<std::uint32_t>(stores_.size());
   for (std::uint16_t i = shape.part.first_slot; i < shape.part.end_slot; ++i) {
     const Slot& slot = shape.block->slots[i];
     Op op;
-    op.predictor = first_predictor + i;
-    op.load = slot.write ? 0 : -1;
-    op.valued = slot.has_value() ? 1 : 0;
-    op.value_bytes = slot.has_value() ? static_cast<std::uint8_t>(slot.size) : std::uint8_t{0};
-    plan.extent.valued += op.valued;
+    std::uint32_t predictor = first_predictor + i;
     std::uint32_t root = 0;
     if (is_logged(slot, shape.part)) {
       root = ++plan.extent.logged;
-      logged_predictors_.push_back(op.predictor);
+      logged_predictors_.push_back(predictor);
     } else {
       op.offset = slot.offset;
       if (slot.source == AddressSource::kSlot) {
@@ -33,8 +30,18 @@ void AccessDecoder::append(const Shape& shape, std::uint32_t first_predictor) {
         root = roots_[base];
       }
     }
-    if (slot.is_range()) range_predictors_.push_back(op.predictor);
+    if (slot.is_range()) range_predictors_.push_back(predictor);
+    if (slot.has_value()) {
+      op.mask = kLowBytes[slot.size & 15];
+      optional_ = optional_ || slot.optional;
+      if (slot.write) {
+        ++plan.extent.stores;
+        store_predictors_.push_back(predictor);
+        stores_.push_back(static_cast<std::uint32_t>(ops_.size()) - plan.first_access);
+      }
+    }
     ops_.push_back(op);
+    predictors_.push_back(predictor);
     roots_.push_back(root);
     rooted_.push_back(root == 0 ? 0 : ~0U);
   }
@@ -48,7 +55,10 @@ void AccessDecoder::start(std::span<const Shape> shapes, std::size_t block_count
   if (first_predictor_.size() < block_count) first_predictor_.resize(block_count);
   plans_.clear();
   ops_.clear();
-  for (auto* list : {&roots_, &rooted_, &logged_predictors_, &range_predictors_}) list->clear();
+  optional_ = false;
+  for (auto* list : {&predictors_, &roots_, &rooted_, &logged_predictors_, &range_predictors_,
+                     &store_predictors_, &stores_})
+    list->clear();
   std::uint32_t predictors = 1;
   for (const Shape& shape : shapes) {
     std::uint32_t& first = first_predictor_[shape.id.value];
@@ -59,43 +69,51 @@ void AccessDecoder::start(std::span<const Shape> shapes, std::size_t block_count
     }
     append(shape, first);
   }
-  for (auto* list : {&roots_, &rooted_, &logged_predictors_}) list->resize(list->size() + kGroup);
+  for (auto* list : {&roots_, &rooted_, &logged_predictors_, &store_predictors_, &stores_})
+    list->resize(list->size() + kGroup);
   address_predictors_.assign(predictors, {});
   length_predictors_.assign(predictors, {});
   address_stream_ = MissDecoder(columns.addresses);
   length_stream_ = MissDecoder(columns.lengths);
   if (values) {
-    value_predictors_.assign(predictors, {});
-    value_stream_ = MissDecoder(columns.values);
+    store_values_.assign(predictors, {});
+    missed_loads_.assign(predictors, 0);
+    load_stream_ = MissDecoder(columns.loads);
+    store_stream_ = MissDecoder(columns.stores);
     cache_.reset();
-    ahead_ = 0;
   }
 }
 
 void AccessDecoder::decode(const Extent& turn, std::uint64_t* addresses, std::uint64_t* lengths,
                            std::uint64_t* values) {
-  decode_strides(address_stream_, turn.logged, address_predictors_.data(),
-                 turn_->logged_predictors.data(), turn_->logged.data() + 1);
+  decode_strides(
+      address_stream_, turn.logged, address_predictors_.data(), turn_->logged_predictors.data(),
+      [logged = turn_->logged.data() + 1](auto i, auto address) { logged[i] = address; });
   if (turn.ranges > 0) {
     decode_strides(length_stream_, turn.ranges, length_predictors_.data(),
-                   turn_->range_predictors.data(), lengths);
+                   turn_->range_predictors.data(),
+                   [lengths](auto i, auto length) { lengths[i] = length; });
   }
   if (values == nullptr) {
     place(turn.accesses, addresses);
+    return;
+  }
+  decode_told(turn);
+  if (optional_) {
+    place_and_load<true>(turn.accesses, addresses, values);
   } else {
-    read_ahead(turn.valued);
-    place_and_decode_values(turn.accesses, addresses, values);
+    place_and_load<false>(turn.accesses, addresses, values);
   }
 }
 
 void AccessDecoder::decode_strides(MissDecoder& stream, std::size_t count,
                                    StridePredictor* predictors, const std::uint32_t* numbers,
-                                   std::uint64_t* out) {
+                                   auto&& put) {
   stream.next(count, turn_->missed.data(), turn_->residuals.data());
   const Turn& turn = *turn_;
   for (std::size_t i = 0; i < count; ++i) {
     StridePredictor predictor = predictors[numbers[i]];
-    out[i] = predictor.step(turn.missed[i], turn.residuals[i]);
+    put(i, predictor.step(turn.missed[i], turn.residuals[i]));
     predictors[numbers[i]] = predictor;
   }
 }
@@ -107,54 +125,41 @@ void AccessDecoder::place(std::size_t count, std::uint64_t* addresses) const {
     addresses[i] = ops[turn.ops[i]].offset + turn.logged[turn.roots[i]];
 }
 
-void AccessDecoder::read_ahead(std::size_t values) {
-  if (values <= ahead_) return;
-  value_stream_.next(values - ahead_, turn_->value_missed.data() + ahead_,
-                     turn_->value_residuals.data() + ahead_);
-  ahead_ = values;
+void AccessDecoder::decode_told(const Extent& turn) {
+  Turn& to = *turn_;
+  std::fill_n(to.told.data(), turn.accesses, std::int8_t{0});
+  std::fill_n(to.values.data(), turn.accesses, 0);
+  load_stream_.misses(turn.accesses, [&](std::uint64_t i, std::uint64_t residual) {
+    to.told[i] = -1;
+    to.values[i] = missed_loads_[predictors_[to.ops[i]]] += residual;
+  });
+  decode_strides(store_stream_, turn.stores, store_values_.data(), to.store_predictors.data(),
+                 [&to](std::size_t i, std::uint64_t value) {
+                   to.told[to.stores[i]] = -1;
+                   to.values[to.stores[i]] = value;
+                 });
 }
 
-void AccessDecoder::place_and_decode_values(std::size_t count, std::uint64_t* addresses,
-                                            std::uint64_t* values) {
-  Turn& turn = *turn_;
+template <bool kOptional>
+void AccessDecoder::place_and_load(std::size_t count, std::uint64_t* addresses,
+                                   std::uint64_t* values) {
+  const Turn& turn = *turn_;
   const Op* ops = ops_.data();
-  StridePredictor* predictors = value_predictors_.data();
   std::uint64_t* words = cache_.words();
-  std::size_t next = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Op& op = ops[turn.ops[i]];
     std::uint64_t address = op.offset + turn.logged[turn.roots[i]];
     addresses[i] = address;
-    std::uint64_t happened = 0 - std::uint64_t{address != kAbsent.value};
-    std::uint64_t mask = kLowBytes[op.value_bytes] & happened;
+    std::uint64_t mask = op.mask;
+    if constexpr (kOptional) mask &= 0 - std::uint64_t{address != kAbsent.value};
     std::uint64_t shift = 8 * (address & 7);
     std::uint64_t& word = words[ValueCache::place(address)];
     std::uint64_t seen = word >> shift;
-    std::uint64_t missed = turn.value_missed[next];
-    // What did not happen teaches nobody: predictor 0 is no slot's.
-    std::uint64_t number = op.predictor & happened;
-    StridePredictor predictor = predictors[number];
-    std::uint64_t value = predictor.told(missed, turn.value_residuals[next]);
-    value ^= (value ^ seen) & static_cast<std::uint64_t>(std::int64_t{op.load}) & ~missed;
-    value &= mask;
-    word ^= ((value ^ seen) & mask) << shift;
-    predictor.update(value);
-    predictors[number] = predictor;
+    auto told = static_cast<std::uint64_t>(std::int64_t{turn.told[i]});
+    std::uint64_t value = ((seen & ~told) | turn.values[i]) & mask;
+    word ^= (value ^ (seen & mask)) << shift;
     values[i] = value;
-    next += op.valued & happened;
   }
-  ahead_ -= next;
-  if (ahead_ > 0) {
-    std::copy_n(turn.value_missed.data() + next, ahead_, turn.value_missed.data());
-    std::copy_n(turn.value_residuals.data() + next, ahead_, turn.value_residuals.data());
-  }
-}
-
-bool AccessDecoder::values_clean() const {
-  const auto& missed = turn_->value_missed;
-  return value_stream_.clean() &&
-         std::all_of(missed.begin(), missed.begin() + static_cast<std::ptrdiff_t>(ahead_),
-                     [](std::uint64_t miss) { return miss == 0; });
 }
 
 }  // namespace svd

@@ -102,8 +102,8 @@ Status check_header(const InputFile& file, Catalog& catalog) {
 }  // namespace
 
 ColumnSet<const fb::Column*> columns_of(const fb::Data& data) {
-  return {data.runs(),    data.shapes(), data.successors(),    data.addresses(),
-          data.lengths(), data.values(), data.event_records(), data.pages()};
+  return {data.runs(),  data.shapes(), data.successors(),    data.addresses(), data.lengths(),
+          data.loads(), data.stores(), data.event_records(), data.pages()};
 }
 
 Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInfo& info,
@@ -132,8 +132,8 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
   std::size_t next = 0;
   ColumnSet<const fb::Column*>::each(packed, [&](std::string_view name, const fb::Column*& column) {
     bool unwanted =
-        (name == "values" && !wanted.values) || (name == "events" && !wanted.events) ||
-        name == "pages" ||
+        ((name == "loads" || name == "stores") && !wanted.values) ||
+        (name == "events" && !wanted.events) || name == "pages" ||
         ((name == "addresses" || name == "lengths") && !wanted.addresses && !wanted.values);
     std::size_t& start = *slots[next++];
     if (unwanted) return;
@@ -153,8 +153,12 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
                                                    view(packed.lengths, starts.lengths),
                                                    {},
                                                    {},
+                                                   {},
                                                    {}};
-  if (wanted.values && data->has_values()) columns.values = view(packed.values, starts.values);
+  if (wanted.values && data->has_values()) {
+    columns.loads = view(packed.loads, starts.loads);
+    columns.stores = view(packed.stores, starts.stores);
+  }
   if (wanted.events) columns.events = view(packed.events, starts.events);
   ChunkCounts counts{info.first_seq, data->steps(),  data->execs(),       data->accesses(),
                      data->ranges(), data->events(), data->event_kinds(), data->page_shift()};

@@ -32,14 +32,14 @@ struct ChunkCounts {
 // read.
 template <class B>
 struct ColumnSet {
-  B runs, shapes, successors, addresses, lengths, values, events, pages;
+  B runs, shapes, successors, addresses, lengths, loads, stores, events, pages;
 
   // Calls f(name, column) for each, in the order of the file.
   static void each(auto& set, auto&& f) {
     f("runs", set.runs), f("shapes", set.shapes), f("successors", set.successors),
         f("addresses", set.addresses);
-    f("lengths", set.lengths), f("values", set.values), f("events", set.events),
-        f("pages", set.pages);
+    f("lengths", set.lengths), f("loads", set.loads), f("stores", set.stores),
+        f("events", set.events), f("pages", set.pages);
   }
 };
 

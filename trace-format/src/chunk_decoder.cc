@@ -102,7 +102,7 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts,
   out.steps = counts.steps;
   out.events.clear();
   out.has_addresses = wanted.addresses || wanted.values;
-  out.has_values = wanted.values && columns.values.data() != nullptr;
+  out.has_values = wanted.values && columns.loads.data() != nullptr;
   if (!get_runs(columns.runs, counts.execs, out.runs)) return "its thread runs do not add up";
   if (auto problem = get_shapes(columns.shapes, blocks, counts, out.shapes); !problem.empty())
     return problem;

@@ -37,7 +37,8 @@ ChunkEncoder::ChunkEncoder(bool has_values, std::uint32_t max_steps, std::uint64
       successor_stream_(columns_.successors, residuals_.successors),
       address_stream_(columns_.addresses, residuals_.addresses),
       length_stream_(columns_.lengths, residuals_.lengths),
-      value_stream_(columns_.values, residuals_.values) {
+      load_stream_(columns_.loads, residuals_.loads),
+      store_stream_(columns_.stores, residuals_.stores) {
   successors_.reset();
   cache_.reset();
   recent_pages_.fill(~std::uint64_t{0});
@@ -74,7 +75,8 @@ void ChunkEncoder::add_shape(PartId id, const KnownPart& known) {
     std::size_t slots = addresses_.size() + known.block->slots.size();
     addresses_.resize(slots);
     lengths_.resize(slots);
-    values_.resize(slots);
+    loads_.resize(slots);
+    stores_.resize(slots);
     pages_.resize(slots, ~std::uint64_t{0});
   }
   Way& way = ways_[id.value];
@@ -166,31 +168,47 @@ const std::uint64_t* ChunkEncoder::code_addresses(std::size_t execs, const std::
 }
 
 const std::uint64_t* ChunkEncoder::code_values(std::size_t execs, const std::uint64_t* values) {
-  MissEncoder stream = value_stream_;
-  StridePredictor* predictors = values_.data();
+  MissEncoder loads = load_stream_;
+  MissEncoder stores = store_stream_;
   std::uint64_t* words = cache_.words();
   const std::uint64_t* address = turn_addresses_.data();
   for (std::size_t exec = 0; exec < execs; ++exec) {
     const OpSpan span = turn_[exec];
     const SlotOp* op = ops_.data() + span.first;
     for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
-      if (op->value_bytes == 0) continue;
+      // What has no value, or did not happen, is a hit: decoding need not ask.
+      if (op->value_bytes == 0) {
+        loads.hit(true);
+        continue;
+      }
       unsigned unused = 64U - 8U * op->value_bytes;
       std::uint64_t mask = ~std::uint64_t{0} >> unused;
       std::uint64_t value = *values++ & mask;
-      if (address[i] == kAbsent.value) continue;
+      bool happens = address[i] != kAbsent.value;
       unsigned shift = 8 * (address[i] & 7);
       std::uint64_t& word = words[ValueCache::place(address[i])];
       std::uint64_t seen = word >> shift;
-      StridePredictor& predictor = predictors[op->predictor];
-      std::uint64_t predicted = (op->write ? predictor.predict() : seen) & mask;
-      if (!stream.hit(predicted == value)) stream.miss(sign_extend(value - predictor.last, unused));
-      predictor.update(value);
-      word ^= ((value ^ seen) & mask) << shift;
+      if (op->write) {
+        loads.hit(true);
+        StridePredictor& predictor = stores_[op->predictor];
+        std::uint64_t told = predictor.predict();
+        std::uint64_t residual = sign_extend(value - predictor.last, unused);
+        if (!stores.hit(!happens || ((told ^ value) & mask) == 0)) {
+          stores.miss(residual);
+          told = predictor.last + residual;
+        }
+        predictor.update(told);
+      } else if (!loads.hit(!happens || (seen & mask) == value)) {
+        std::uint64_t& last = loads_[op->predictor];
+        loads.miss(sign_extend(value - last, unused));
+        last = value;
+      }
+      if (happens) word ^= ((value ^ seen) & mask) << shift;
     }
     address += span.count;
   }
-  value_stream_ = stream;
+  load_stream_ = loads;
+  store_stream_ = stores;
   return values;
 }
 
@@ -220,7 +238,8 @@ const ColumnSet<Bytes>& ChunkEncoder::finish() {
   successor_stream_.finish();
   address_stream_.finish();
   length_stream_.finish();
-  value_stream_.finish();
+  load_stream_.finish();
+  store_stream_.finish();
   put_pages(std::move(page_spans_), columns_.pages, counts_.page_shift);
   return columns_;
 }
@@ -246,7 +265,8 @@ void ChunkEncoder::reset() {
   ops_.clear();
   addresses_.clear();
   lengths_.clear();
-  values_.clear();
+  loads_.clear();
+  stores_.clear();
   pages_.clear();
   successors_.reset();
   cache_.reset();
@@ -255,7 +275,8 @@ void ChunkEncoder::reset() {
   successor_stream_ = MissEncoder(columns_.successors, residuals_.successors);
   address_stream_ = MissEncoder(columns_.addresses, residuals_.addresses);
   length_stream_ = MissEncoder(columns_.lengths, residuals_.lengths);
-  value_stream_ = MissEncoder(columns_.values, residuals_.values);
+  load_stream_ = MissEncoder(columns_.loads, residuals_.loads);
+  store_stream_ = MissEncoder(columns_.stores, residuals_.stores);
   runs_.clear();
   event_threads_.clear();
   last_event_exec_ = 0;

@@ -96,7 +96,8 @@ class ChunkEncoder {
   // By static slot.
   std::vector<StridePredictor> addresses_;
   std::vector<StridePredictor> lengths_;
-  std::vector<StridePredictor> values_;
+  std::vector<StridePredictor> stores_;
+  std::vector<std::uint64_t> loads_;  // missed last
   std::vector<std::uint64_t> pages_;  // touched last
 
   SuccessorPredictor successors_;
@@ -107,7 +108,8 @@ class ChunkEncoder {
   MissEncoder successor_stream_;
   MissEncoder address_stream_;
   MissEncoder length_stream_;
-  MissEncoder value_stream_;
+  MissEncoder load_stream_;
+  MissEncoder store_stream_;
 
   ThreadId thread_;
   bool has_thread_ = false;

@@ -35,9 +35,10 @@ Bytes frame_data(ChunkEncoder& chunk, Seq first_seq, bool edge, const Framing& f
   data.add_successors(packed[2]);
   data.add_addresses(packed[3]);
   data.add_lengths(packed[4]);
-  data.add_values(packed[5]);
-  data.add_event_records(packed[6]);
-  data.add_pages(packed[7]);
+  data.add_loads(packed[5]);
+  data.add_stores(packed[6]);
+  data.add_event_records(packed[7]);
+  data.add_pages(packed[8]);
   info = ChunkInfo{framing.ordinal,
                    0,
                    0,

@@ -115,18 +115,25 @@ class MissDecoder {
     next_ = pass_hits();
   }
 
-  // Which of the next `count` predictions were missed (all ones, or 0) and, of these, residuals.
-  void next(std::size_t count, std::uint64_t* missed, std::uint64_t* residuals) {
-    std::fill_n(missed, count, 0);
+  // Calls f(number, residual) for each of the next `count` predictions that was missed.
+  void misses(std::uint64_t count, auto&& f) {
     MissDecoder local = *this;
     std::uint64_t i = next_;
     while (i < count) {
-      missed[i] = ~std::uint64_t{0};
-      residuals[i] = local.residual();
+      f(i, local.residual());
       i += 1 + local.pass_hits();
     }
     local.next_ = i - count;
     *this = local;
+  }
+
+  // The same as lists: all ones where missed, or 0.
+  void next(std::size_t count, std::uint64_t* missed, std::uint64_t* residuals) {
+    std::fill_n(missed, count, 0);
+    misses(count, [&](std::uint64_t i, std::uint64_t residual) {
+      missed[i] = ~std::uint64_t{0};
+      residuals[i] = residual;
+    });
   }
 
   // The stream was used up exactly.
