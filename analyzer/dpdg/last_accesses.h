@@ -47,24 +47,16 @@ class LastAccesses {
   // and mark.
   template <class F>
   void read(Mark me, Addr address, std::uint64_t size, F&& f) {
-    if (Access* access = accesses_.single(address, size))
-      return read_stretch(me, address, size, *access, f);
-    found_.clear();
-    accesses_.update(address, size, [&](Addr at, unsigned length, Access& access) {
-      read_stretch(me, at, length, access, Merge{found_});
+    each_stretch(address, size, f, [&](Addr at, std::uint64_t length, Access& access, auto&& sink) {
+      read_stretch(me, at, length, access, sink);
     });
-    for (const Found& one : found_) f(one.kind, one.mark, one.address, one.size);
   }
 
   template <class F>
   void write(Mark me, Addr address, std::uint64_t size, F&& f) {
-    if (Access* access = accesses_.single(address, size))
-      return write_stretch(me, address, size, *access, f);
-    found_.clear();
-    accesses_.update(address, size, [&](Addr at, unsigned length, Access& access) {
-      write_stretch(me, at, length, access, Merge{found_});
+    each_stretch(address, size, f, [&](Addr at, std::uint64_t length, Access& access, auto&& sink) {
+      write_stretch(me, at, length, access, sink);
     });
-    for (const Found& one : found_) f(one.kind, one.mark, one.address, one.size);
   }
 
   // Another object begins there.
@@ -112,6 +104,17 @@ class LastAccesses {
       found.push_back({kind, mark, at, length});
     }
   };
+
+  // Calls visit(address, length, Access&, sink) for each stretch of bytes with the same accesses.
+  template <class F, class Visit>
+  void each_stretch(Addr address, std::uint64_t size, F&& f, Visit&& visit) {
+    if (Access* access = accesses_.single(address, size)) return visit(address, size, *access, f);
+    found_.clear();
+    accesses_.update(address, size, [&](Addr at, unsigned length, Access& access) {
+      visit(at, length, access, Merge{found_});
+    });
+    for (const Found& one : found_) f(one.kind, one.mark, one.address, one.size);
+  }
 
   template <class F>
   void read_stretch(Mark me, Addr at, std::uint64_t length, Access& access, F&& f) {

@@ -208,21 +208,28 @@ class Completion {
 
 CodePlace last_place(const TraceReader& trace, Places& places) {
   const Ending& ending = trace.ending();
-  Chunk chunk;
-  std::size_t index = trace.chunk_at(ending.seq);
-  if (trace.statements().empty() || index >= trace.chunks().size() || !trace.decode(index, chunk))
-    return places.place(ending.pc);
   struct Finder {
     Seq seq;
     std::optional<StatementId> statement{};
+    Pc pc{};
     void exec(const Exec& exec) {
-      if (exec.seq > seq || exec.end() <= seq || !exec.block().abstract()) return;
-      statement = exec.block().statements[exec.shape->part.first + (seq - exec.seq)];
+      if (exec.seq > seq || exec.end() <= seq) return;
+      std::uint64_t index = exec.shape->part.first + (seq - exec.seq);
+      if (exec.block().abstract()) {
+        statement = exec.block().statements[index];
+      } else {
+        pc = exec.block().instructions[index].pc;
+      }
     }
     void event(const Event&) {}
   } finder{ending.seq};
-  chunk.walk(finder);
-  return finder.statement ? places.place(*finder.statement) : places.place(ending.pc);
+  Chunk chunk;
+  std::size_t index = trace.chunk_at(ending.seq);
+  if (index < trace.chunks().size() &&
+      trace.decode(index, chunk, Columns{.addresses = false, .values = false})) {
+    chunk.walk(finder);
+  }
+  return finder.statement ? places.place(*finder.statement) : places.place(finder.pc);
 }
 
 std::vector<Finding> complete(const Source& source, std::span<const RawFinding> found) {

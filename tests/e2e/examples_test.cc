@@ -120,8 +120,10 @@ TEST_P(ExampleTest, TwinIsRecorded) {
   EXPECT_EQ(wrong_with_passing(GetParam(), recording.result()), "");
   EXPECT_EQ(unsound(recording.path()), "");
   EXPECT_EQ(ending(recording.trace()), "exit 0");
-  json findings = report_of(recording.path()).at("findings");
+  json report = report_of(recording.path());
+  const json& findings = report.at("findings");
   EXPECT_TRUE(findings.empty()) << findings.dump(1);
+  EXPECT_NE(report.at("trace").at("exit").at("pc"), "0x0") << "where it ended";
 }
 
 TEST_P(ExampleTest, ProgramIsRecorded) {
