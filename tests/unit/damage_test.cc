@@ -142,6 +142,30 @@ TEST_P(Damage, AMissingPieceLosesOnlyWhatWasInIt) {
   }
 }
 
+// All checksums hold, but one chunk says that values were not recorded.
+TEST_P(Damage, AChunkThatDeniesItsValuesIsLost) {
+  int denied = 0;
+  ChunkHeader header;
+  for (std::size_t at = sizeof(FileHeader); at + sizeof header < bytes_.size();
+       at += sizeof header + header.size) {
+    std::string bytes = bytes_;
+    std::memcpy(&header, bytes.data() + at, sizeof header);
+    if (header.magic != kChunkMagic) break;
+    auto* body = reinterpret_cast<std::uint8_t*>(bytes.data() + at + sizeof header);
+    const fb::ChunkBody* chunk = chunk_body({body, header.size}, header.kind);
+    ASSERT_NE(chunk, nullptr);
+    if (chunk->body_as_Data() == nullptr) continue;
+    auto* data = const_cast<void*>(chunk->body());
+    ASSERT_TRUE(static_cast<flatbuffers::Table*>(data)->SetField<std::uint8_t>(
+        fb::Data::VT_HAS_VALUES, 0, 0));
+    header.checksum = checksum_of(header, body);
+    std::memcpy(bytes.data() + at, &header, sizeof header);
+    EXPECT_EQ(outcome(bytes), "partial, announced") << "chunk at " << at;
+    ++denied;
+  }
+  EXPECT_GT(denied, 2);
+}
+
 // Statements, then blocks that execute them, in chunks of their own; no values.
 std::string write_in_pieces() {
   std::string path = temp_path("pieces.fb");

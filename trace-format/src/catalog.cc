@@ -122,6 +122,8 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
       data->events() != info.events) {
     return damaged("the chunk is not the one that the index says");
   }
+  if (data->has_values() != catalog.tables.process.has_values)
+    return damaged("its values are not as the trace says");
   raw.clear();
   bool good = true;
   auto packed = columns_of(*data);
