@@ -30,6 +30,12 @@ class ControlStack {
       if (!f(decisions_[i - 1].condition)) return;
   }
 
+  // Calls f(TagSet&) for all conditions.
+  template <class F>
+  void update(F&& f) {
+    for (Decision& decision : decisions_) f(decision.condition);
+  }
+
  private:
   void forget_last_round(Pc pc, Pc end);
 

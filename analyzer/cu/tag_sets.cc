@@ -26,8 +26,7 @@ TagSet TagSets::unite_different(TagSet a, TagSet b, std::size_t thread) {
     united = of(scratch_.front());
   } else if (!scratch_.empty()) {
     members_.insert(members_.end(), scratch_.begin(), scratch_.end());
-    united.word = static_cast<std::uint32_t>(first_.size());
-    first_.push_back(static_cast<std::uint32_t>(members_.size()));
+    united.word = close();
   }
   cached = {a, b, united};
   return united;

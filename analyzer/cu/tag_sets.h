@@ -34,6 +34,29 @@ class TagSets {
     return unite_different(a, b, thread);
   }
 
+  // Whether sets have been made that take as much memory again as those that were kept last, so that
+  // it is worth the while to forget_but(…) those that somebody has.
+  bool crowded() const { return members_.size() + first_.size() > limit_; }
+  // `each_held` calls its argument, rename(TagSet&), for every set that somebody has.
+  template <class F>
+  void forget_but(F&& each_held) {
+    TagSets old(units_);
+    std::swap(members_, old.members_);
+    std::swap(first_, old.first_);
+    cache_.fill({});
+    std::vector<std::uint32_t> renamed(old.first_.size());  // 0: not met yet
+    each_held([&](TagSet& set) {
+      if (set.empty() || (set.word & kSingle) != 0) return;
+      std::uint32_t& word = renamed[set.word];
+      if (word == 0) {
+        old.each(set, [this](UnitMember member) { members_.push_back(member); });
+        word = close();
+      }
+      set.word = word;
+    });
+    limit_ = 2 * (members_.size() + first_.size()) + kLeastLimit;
+  }
+
   template <class F>
   void each(TagSet set, F&& f) const {
     if (set.empty()) return;
@@ -47,8 +70,14 @@ class TagSets {
  private:
   static constexpr std::uint32_t kSingle = 0x80000000;
   static constexpr std::size_t kMost = 32;
+  static constexpr std::size_t kLeastLimit = std::size_t{1} << 22;  // 16 MB
 
   TagSet unite_different(TagSet a, TagSet b, std::size_t thread);
+  // What was added to members_ is a set.
+  std::uint32_t close() {
+    first_.push_back(static_cast<std::uint32_t>(members_.size()));
+    return static_cast<std::uint32_t>(first_.size() - 1);
+  }
 
   struct Cached {
     TagSet a, b, united;
@@ -58,6 +87,7 @@ class TagSets {
   std::vector<std::uint32_t> first_;  // of each set that is not a single member, and the end
   std::vector<UnitMember> scratch_;
   std::array<Cached, 4096> cache_{};
+  std::size_t limit_ = kLeastLimit;  // of words in members_ and first_
 };
 
 }  // namespace svd

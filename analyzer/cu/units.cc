@@ -9,21 +9,23 @@ UnitMember Units::merge(UnitMember a, UnitMember b) {
   if (a == b) return a;
   // The younger one joins the older one; paths are kept short by of_member.
   if (b < a) std::swap(a, b);
-  nodes_[b].parent = a;
+  node(b) = a | kJoined;
   --count_;
-  if (std::uint32_t remark = nodes_[b].remark; remark != 0) {
-    while (remarks_[remark] != 0) remark = remarks_[remark];
-    remarks_[remark] = nodes_[a].remark;
-    nodes_[a].remark = nodes_[b].remark;
+  if (auto joins = remarked_.extract(b)) {
+    Remarks& all = remarked_[a];
+    remarks_[joins.mapped().last] = all.first;
+    if (all.first == 0) all.last = joins.mapped().last;
+    all.first = joins.mapped().first;
   }
   return a;
 }
 
 std::uint32_t Units::remark(UnitMember member) {
-  Node& node = nodes_[of_member(member)];
-  remarks_.push_back(node.remark);
-  node.remark = static_cast<std::uint32_t>(remarks_.size() - 1);
-  return node.remark;
+  Remarks& all = remarked_[of_member(member)];
+  remarks_.push_back(all.first);
+  all.first = static_cast<std::uint32_t>(remarks_.size() - 1);
+  if (all.last == 0) all.last = all.first;
+  return all.first;
 }
 
 }  // namespace svd

@@ -5,10 +5,12 @@
 // what they computed is stored to shared memory together. A unit that has ended takes no more part
 // in anything.
 //
-// Memory: 12 bytes for each read of shared memory, and for each write that follows from none.
+// Memory: 4 bytes for each read of shared memory, and for each write that follows from none.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "svd/trace/types.h"
@@ -20,38 +22,42 @@ using UnitMember = std::uint32_t;
 
 class Units {
  public:
-  explicit Units(std::size_t threads) : nodes_(1), eras_(threads) {
+  explicit Units(std::size_t threads) : eras_(threads) {
     for (std::uint32_t& era : eras_) era = next_era_++;
+    add(kEnded);  // member 0
   }
 
   UnitMember begin(std::size_t thread) {
-    nodes_.push_back({0, eras_[thread], 0});
     ++count_;
-    return static_cast<UnitMember>(nodes_.size() - 1);
+    return add(eras_[thread]);
   }
   // Two units of one thread.
   UnitMember merge(UnitMember a, UnitMember b);
   // One unit.
-  void end(UnitMember member) { nodes_[of_member(member)].era = kEnded; }
+  void end(UnitMember member) { node(of_member(member)) = kEnded; }
   // All units of the thread.
   void end_all(std::size_t thread) { eras_[thread] = next_era_++; }
 
   // The member that stands for the unit.
   UnitMember of_member(UnitMember member) {
-    while (nodes_[member].parent != 0) {
-      UnitMember above = nodes_[member].parent;
-      if (nodes_[above].parent != 0) nodes_[member].parent = nodes_[above].parent;
-      member = above;
+    while (true) {
+      Node& below = node(member);
+      if ((below & kJoined) == 0) return member;
+      member = below & ~kJoined;
+      Node above = node(member);
+      if ((above & kJoined) != 0) below = above;
     }
-    return member;
   }
   bool same(UnitMember a, UnitMember b) { return of_member(a) == of_member(b); }
   bool active(UnitMember member, std::size_t thread) {
-    return nodes_[of_member(member)].era == eras_[thread];
+    return node(of_member(member)) == eras_[thread];
   }
 
   // Remarks about a unit: those of both when two become one, the latest first. 0 is none.
-  std::uint32_t first_remark(UnitMember member) { return nodes_[of_member(member)].remark; }
+  std::uint32_t first_remark(UnitMember member) {
+    auto known = remarked_.find(of_member(member));
+    return known == remarked_.end() ? 0 : known->second.first;
+  }
   std::uint32_t next_remark(std::uint32_t remark) const { return remarks_[remark]; }
   // Remarks are numbered from 1 in the order in which they are made.
   std::uint32_t remark(UnitMember member);
@@ -60,15 +66,32 @@ class Units {
   std::uint64_t count() const { return count_; }
 
  private:
-  static constexpr std::uint32_t kEnded = 0;
-  struct Node {
-    UnitMember parent = 0;
-    std::uint32_t era = kEnded;
-    std::uint32_t remark = 0;
+  // What a unit is known by when it is active, or kEnded; of a member that does not stand for its
+  // unit, kJoined and one nearer to who does.
+  using Node = std::uint32_t;
+  static constexpr Node kEnded = 0;
+  static constexpr Node kJoined = 0x80000000;
+  static constexpr unsigned kBlockBits = 16;  // of nodes, which do not move as they get more
+
+  struct Remarks {
+    std::uint32_t first = 0, last = 0;
   };
-  std::vector<Node> nodes_;
-  std::vector<std::uint32_t> eras_;        // of each thread: what its active units have
-  std::vector<std::uint32_t> remarks_{0};  // the next one of each
+
+  UnitMember add(Node first) {
+    if (size_ >> kBlockBits == blocks_.size())
+      blocks_.push_back(std::make_unique_for_overwrite<Node[]>(std::size_t{1} << kBlockBits));
+    node(size_) = first;
+    return size_++;
+  }
+  Node& node(UnitMember member) {
+    return blocks_[member >> kBlockBits][member & ((1U << kBlockBits) - 1)];
+  }
+
+  std::vector<std::unique_ptr<Node[]>> blocks_;
+  UnitMember size_ = 0;
+  std::vector<std::uint32_t> eras_;                    // of each thread: its active units
+  std::unordered_map<UnitMember, Remarks> remarked_;   // by who stands for the unit
+  std::vector<std::uint32_t> remarks_{0};              // the next one of each
   std::uint32_t next_era_ = 1;
   std::uint64_t count_ = 0;
 };

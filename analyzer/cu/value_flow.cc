@@ -5,7 +5,21 @@
 
 namespace svd {
 
+// Those that no register, memory or condition has any more.
+void ValueFlow::forget_sets() {
+  sets_.forget_but([this](auto&& rename) {
+    for (Thread& thread : threads_) {
+      std::for_each(thread.cells.begin(), thread.cells.end(), rename);
+      thread.control.update(rename);
+      rename(thread.carried_value);
+      rename(thread.carried_address);
+    }
+    private_.update_all([&](Addr, unsigned, TagSet& set) { rename(set); });
+  });
+}
+
 void ValueFlow::exec(const Exec& exec, std::size_t thread, SharedMemory& shared) {
+  if (sets_.crowded()) forget_sets();
   segments_.clear();
   tracker_.exec(exec,
                 [this](std::uint16_t first, Seq parent) { segments_.emplace_back(first, parent); });

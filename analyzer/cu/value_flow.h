@@ -81,6 +81,7 @@ class ValueFlow {
   void load(std::size_t thread, Seq seq, Role role, Addr address, std::uint64_t size,
             Operands& operands, SharedMemory& shared);
   void keep(Addr address, std::uint64_t size, TagSet set);
+  void forget_sets();
 
   const CodeTable& code_;
   ControlTracker tracker_;

@@ -33,6 +33,8 @@ class Detector : public OrderListener {
   void acquire(ThreadIndex, ChannelId, EdgeKind, Moment) override {}
   void release(ThreadIndex, ChannelId, EdgeKind, Moment) override {}
 
+  // Whether it looks at Touch::shared, which takes another walk.
+  virtual bool needs_sharing() const { return false; }
   // Before the walk; for those that need to know the whole run first.
   virtual void prepare(const Preparation&) {}
 

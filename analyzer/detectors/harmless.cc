@@ -194,14 +194,12 @@ std::vector<bool> harmless(const Preparation& run, std::span<const RawFinding> r
   std::vector<bool> result(races.size());
   if (std::none_of(races.begin(), races.end(), may_be_harmless)) return result;
   LockSets lock_sets;
-  Scan scan(run.trace, run.rules, run.names, lock_sets);
+  Scan scan(run, lock_sets);
   OutcomeScan outcomes(scan.sites(), scan.threads());
   for (const RawFinding& race : races)
     if (may_be_harmless(race)) outcomes.add(race);
   scan.add(outcomes);
-  Chunk chunk;
-  for (std::size_t i = 0; i < run.trace.chunks().size(); ++i)
-    if (run.trace.decode(i, chunk)) scan.chunk(i, chunk);
+  scan.walk({});
   for (std::size_t i = 0; i < races.size(); ++i)
     result[i] = may_be_harmless(races[i]) && outcomes.harmless(races[i]);
   return result;

@@ -29,7 +29,6 @@
 namespace svd {
 
 void PaperTwoPhase::prepare(const Preparation& run) {
-  shared_ = SharedBytes(shared_bytes(run));
   const ControlFlow& flow = run.flow.get();
   code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, flow, run.diagnostics));
   tracker_.emplace(*code_, flow);
@@ -39,7 +38,6 @@ void PaperTwoPhase::prepare(const Preparation& run) {
 }
 
 void PaperTwoPhase::fresh(Addr address, std::uint64_t size) {
-  shared_.fresh(address, size);
   shadow_.clear(address, size);
   for (Thread& thread : threads_) thread.memory.clear(address, size);
 }
@@ -48,7 +46,7 @@ void PaperTwoPhase::executed(const Exec& exec, ThreadIndex thread, Moment first)
   // What the kernel did is no instruction of any unit, but it conflicts.
   std::size_t outside = 0;
   for (; outside < pending_.size() && pending_[outside].moment < first; ++outside)
-    if (shared_.any(pending_[outside].address, pending_[outside].size))
+    if (pending_[outside].shared)
       remember(pending_[outside], 0);
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(outside));
   segments_.clear();
@@ -97,7 +95,7 @@ void PaperTwoPhase::step(const Exec& exec, std::size_t thread, std::uint16_t ind
                            std::find_if(pending_.begin(), pending_.end(),
                                         [&](const Touch& t) { return t.moment > moment; }));
   for (auto t = touches.first; t != touches.second; ++t)
-    if (!t->writes() && shared_.any(t->address, t->size)) cut(thread, *t);
+    if (!t->writes() && t->shared) cut(thread, *t);
   for (UnitMember member : predecessors_)
     if (units_.active(member, thread)) report(member, moment, thread);
   UnitMember unit = join(thread);
@@ -108,7 +106,7 @@ void PaperTwoPhase::step(const Exec& exec, std::size_t thread, std::uint16_t ind
     if (memory.slot->write) state.memory.set(memory.address, memory.size, unit);
   });
   for (auto t = touches.first; t != touches.second; ++t)
-    if (shared_.any(t->address, t->size)) remember(*t, unit);
+    if (t->shared) remember(*t, unit);
   state.carried.clear();
   if (step.end_slot > part.end_slot) state.carried.push_back(unit);
   if (step.branch || abstract_) {

@@ -25,6 +25,7 @@ class PaperTwoPhase final : public UnitDetector {
   PaperTwoPhase(std::string_view name, std::size_t threads)
       : UnitDetector(threads), name_(name), threads_(threads) {}
 
+  bool needs_sharing() const override { return true; }
   void prepare(const Preparation& run) override;
   void access(const Touch& access) override { pending_.push_back(access); }
   void fresh(Addr address, std::uint64_t size) override;
@@ -73,7 +74,6 @@ class PaperTwoPhase final : public UnitDetector {
   std::string_view name_;
   std::vector<Thread> threads_;
   std::vector<Conflict> conflicts_{1};  // by remark of their units
-  SharedBytes shared_;
   Shadow<Cell> shadow_;
   std::unique_ptr<CodeTable> code_;
   std::optional<ControlTracker> tracker_;

@@ -67,6 +67,7 @@ void RaceDetector::check(const MarkList& earlier, const Touch& now, Addr address
 
 void RaceDetector::access(const Touch& access) {
   raced_ = false;
+  if (!access.shared) return;
   auto look = [&](Cell& cell, Addr address, std::uint64_t size) {
     auto replaced = [&](const Mark& mark) { return replaces(access, mark); };
     check(cell.writes, access, address, size);

@@ -4,6 +4,8 @@
 
 #include <variant>
 
+#include "svd/trace/chunk_stream.h"
+
 namespace svd {
 namespace {
 
@@ -41,6 +43,31 @@ Scan::Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names
       user_site_(sync_.threads()),
       system_call_(sync_.threads()) {}
 
+std::size_t Scan::find_waits() {
+  // Where a walk has to be made, what is shared is learnt by the same one.
+  SharingScan sharing;
+  if (auto waits = Waits::of(preparation(), sharing)) {
+    waits_ = std::move(*waits);
+    shared_.emplace(sharing.take());
+  }
+  return waits_.places();
+}
+
+void Scan::find_sharing() {
+  SharingScan sharing;
+  LockSets lock_sets;
+  Scan scan(preparation(), lock_sets);
+  scan.add(sharing);
+  scan.walk(Columns{.values = false});
+  shared_.emplace(sharing.take());
+}
+
+void Scan::walk(const Columns& columns) {
+  ChunkStream stream(trace_, TraceReader::Order::kForward, columns);
+  while (const ChunkStream::Decoded* next = stream.next())
+    if (next->status) chunk(next->index, next->chunk);
+}
+
 void Scan::chunk(std::size_t index, const Chunk& chunk) {
   chunk.walk(Visitor(*this, moments_.first(index), chunk.first_seq));
 }
@@ -73,6 +100,7 @@ void Scan::accesses(const Exec& exec, Moment first) {
     access.kind = memory.slot->write ? TouchKind::kWrite : TouchKind::kRead;
     access.atomic =
         memory.slot->atomic || filter_.is_atomic(exec.shape->id, memory.slot->instruction);
+    access.shared = !shared_ || shared_->any(memory.address, memory.size);
     if (waits_.any() && waits_.flag(memory.address, memory.size)) return flag(access);
     if (!memory.slot->write) sync_.read(running_, memory.address, access.moment, *this);
     give(access);
@@ -108,11 +136,13 @@ void Scan::memory(const Event& event, Moment now) {
   access.site = user_site_[access.thread.value];
   if (auto born = lifetimes_.born(event); born && born->size > 0) {
     if (waits_.any()) waits_.fresh(born->address, born->size);
+    if (shared_) shared_->fresh(born->address, born->size);
     for (Detector* detector : detectors_) detector->fresh(born->address, born->size);
   } else if (auto freed = lifetimes_.given_back(event); freed && freed->size > 0) {
     access.address = freed->address;
     access.size = freed->size;
     access.kind = TouchKind::kFree;
+    access.shared = !shared_ || shared_->any(access.address, access.size);
     give(access);
   } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
     system_call_[access.thread.value] = call->number;
@@ -123,6 +153,7 @@ void Scan::memory(const Event& event, Moment now) {
     access.address = kernel->address;
     access.size = kernel->size;
     access.kind = kernel->access == Access::kWrite ? TouchKind::kWrite : TouchKind::kRead;
+    access.shared = !shared_ || shared_->any(access.address, access.size);
     give(access);
   }
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "detectors/access_filter.h"
@@ -13,6 +14,7 @@
 #include "detectors/moments.h"
 #include "detectors/sites.h"
 #include "detectors/sync_model.h"
+#include "detectors/two_phase_sharing.h"
 #include "detectors/waits.h"
 #include "dpdg/lifetimes.h"
 #include "svd/trace/reader.h"
@@ -23,17 +25,17 @@ class Scan : private OrderListener {
  public:
   // All must outlive it.
   Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names, LockSets& lock_sets);
+  Scan(const Preparation& run, LockSets& lock_sets)
+      : Scan(run.trace, run.rules, run.names, lock_sets) {}
 
   std::size_t threads() const { return sync_.threads(); }
   // What a pass of its own over the same run needs.
   Preparation preparation() { return {trace_, rules_, names_, diagnostics_, flow_}; }
   // Takes what the program's own loops wait for as synchronisation; how many places that read it
   // there are.
-  std::size_t find_waits() {
-    waits_ = Waits::of(preparation());
-    return waits_.places();
-  }
+  std::size_t find_waits();
   void add(Detector& detector) {
+    if (detector.needs_sharing() && !shared_) find_sharing();
     detector.prepare(preparation());
     detectors_.push_back(&detector);
     if (detector.follows_execution()) followers_.push_back(&detector);
@@ -41,6 +43,8 @@ class Scan : private OrderListener {
 
   // In the order of the trace; chunks that cannot be read are left out.
   void chunk(std::size_t index, const Chunk& chunk);
+  // All of them.
+  void walk(const Columns& columns);
 
   const Sites& sites() const { return sites_; }
   const Moments& moments() const { return moments_; }
@@ -51,6 +55,7 @@ class Scan : private OrderListener {
  private:
   class Visitor;
 
+  void find_sharing();
   void exec(const Exec& exec, Moment first);
   void accesses(const Exec& exec, Moment first);
   void event(const Event& event, Moment now);
@@ -66,6 +71,7 @@ class Scan : private OrderListener {
   Diagnostics diagnostics_;
   LazyControlFlow flow_;
   Waits waits_;
+  std::optional<SharedBytes> shared_;  // when somebody needs it
   Moments moments_;
   Sites sites_;
   SyncModel sync_;

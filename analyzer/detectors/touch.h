@@ -42,6 +42,8 @@ struct Touch {
   LockSetId locks = kNoLocks;
   TouchKind kind = TouchKind::kRead;
   bool atomic = false;
+  // False: nobody else accesses these bytes in their lifetime, or nobody writes them.
+  bool shared = true;
 
   bool writes() const { return kind != TouchKind::kRead; }
 };

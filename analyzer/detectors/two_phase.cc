@@ -81,7 +81,6 @@ int locks_taken(const Event& event) {
 }  // namespace
 
 void TwoPhaseDetector::prepare(const Preparation& run) {
-  shared_ = SharedBytes(shared_bytes(run));
   const Ending& ending = run.trace.ending();
   if (ending.kind == EndKind::kSignal && ending.thread) fault_ = ending.seq;
   const ControlFlow& flow = run.flow.get();
@@ -101,7 +100,6 @@ void TwoPhaseDetector::release(ThreadIndex thread, ChannelId channel, EdgeKind k
 }
 
 void TwoPhaseDetector::fresh(Addr address, std::uint64_t size) {
-  shared_.fresh(address, size);
   shadow_.clear(address, size);
 }
 
@@ -146,21 +144,21 @@ std::vector<RawFinding> TwoPhaseDetector::findings() {
 
 // By the kernel or the allocator for a thread.
 void TwoPhaseDetector::outside(const Touch& access) {
-  if (!access.writes() || !shared_.any(access.address, access.size)) return;
+  if (!access.writes() || !access.shared) return;
   UnitMember unit = units_.begin(access.thread.value);
   shadow_.visit(access.address, access.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     overwrite(cell, access, unit, at, size);
   });
 }
 
-bool TwoPhaseDetector::shared(Seq seq, bool write, Addr address, std::uint64_t size) {
+bool TwoPhaseDetector::shared(Seq seq, bool write, Addr address, std::uint64_t) {
   Moment moment = moment_of_seq_0_ + seq.value;
   while (next_ < pending_.size() && pending_[next_].moment < moment) ++next_;
   touched_ = next_ < pending_.size() && pending_[next_].moment == moment &&
              pending_[next_].address == address && pending_[next_].writes() == write;
   if (!touched_) return false;
   touch_ = pending_[next_++];
-  return shared_.any(address, size);
+  return touch_.shared;
 }
 
 void TwoPhaseDetector::address(Seq seq, TagSet set) {

@@ -38,6 +38,7 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
         orders_(threads),
         threads_(threads) {}
 
+  bool needs_sharing() const override { return true; }
   void prepare(const Preparation& run) override;
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
@@ -130,7 +131,6 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   Clocks orders_;
   std::vector<Thread> threads_;
   std::vector<Conflict> conflicts_{1};  // by remark
-  SharedBytes shared_;
   Shadow<Cell> shadow_;
   std::optional<Seq> fault_;  // the instruction of which the program died
   std::unique_ptr<CodeTable> code_;

@@ -5,8 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "detectors/scan.h"
-
 namespace svd {
 
 void Births::bear(std::uint64_t begin, std::uint64_t end, std::size_t lifetime) {
@@ -64,27 +62,16 @@ SharedInLifetime SharingScan::take() {
   return std::move(shared_);
 }
 
-SharedInLifetime shared_bytes(const Preparation& run) {
-  SharingScan sharing;
-  LockSets lock_sets;
-  Scan scan(run.trace, run.rules, run.names, lock_sets);
-  scan.add(sharing);
-  Chunk chunk;
-  for (std::size_t i = 0; i < run.trace.chunks().size(); ++i)
-    if (run.trace.decode(i, chunk, Columns{.values = false})) scan.chunk(i, chunk);
-  return sharing.take();
-}
-
 SharedBytes::SharedBytes(SharedInLifetime shared) : shared_(std::move(shared)) { add(0); }
 
 void SharedBytes::fresh(Addr address, std::uint64_t size) {
-  bytes_.clear(address, size);
+  bytes_.remove(address, size);
   add(++lifetime_);
 }
 
 void SharedBytes::add(std::size_t lifetime) {
   if (lifetime >= shared_.size()) return;
-  for (const Range& range : shared_[lifetime]) bytes_.set(range.address, range.size, true);
+  for (const Range& range : shared_[lifetime]) bytes_.add(range.address, range.size);
 }
 
 }  // namespace svd

@@ -9,9 +9,9 @@
 #include <map>
 #include <vector>
 
+#include "detectors/byte_set.h"
 #include "detectors/detector.h"
 #include "detectors/shadow.h"
-#include "dpdg/byte_shadow.h"
 #include "dpdg/lifetimes.h"
 
 namespace svd {
@@ -56,9 +56,6 @@ class SharingScan final : public Detector {
   SharedInLifetime shared_{1};
 };
 
-// By a walk of the run.
-SharedInLifetime shared_bytes(const Preparation& run);
-
 class SharedBytes {
  public:
   SharedBytes() = default;
@@ -66,18 +63,14 @@ class SharedBytes {
 
   // The next lifetime begins.
   void fresh(Addr address, std::uint64_t size);
-  bool any(Addr address, std::uint64_t size) const {
-    bool found = false;
-    bytes_.visit(address, size, [&found](Addr, unsigned, bool) { found = true; });
-    return found;
-  }
+  bool any(Addr address, std::uint64_t size) const { return bytes_.any(address, size); }
 
  private:
   void add(std::size_t lifetime);
 
   SharedInLifetime shared_;
   std::size_t lifetime_ = 0;
-  ByteShadow<bool> bytes_;
+  ByteSet bytes_;
 };
 
 }  // namespace svd

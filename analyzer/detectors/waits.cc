@@ -193,20 +193,19 @@ class WaitScan final : public Detector {
 
 }  // namespace
 
-Waits Waits::of(const Preparation& run) {
+std::optional<Waits> Waits::of(const Preparation& run, Detector& companion) {
   LockSets lock_sets;
-  Scan scan(run.trace, run.rules, run.names, lock_sets);
+  Scan scan(run, lock_sets);
   LoopCode code = LoopFinder(run, scan.sites()).find();
-  Waits waits;
-  if (code.reads.empty()) return waits;
+  if (code.reads.empty()) return std::nullopt;
   WaitScan walk(std::move(code), scan.threads());
   scan.add(walk);
-  Chunk chunk;
-  for (std::size_t i = 0; i < run.trace.chunks().size(); ++i)
-    if (run.trace.decode(i, chunk, Columns{.values = false})) scan.chunk(i, chunk);
+  scan.add(companion);
+  scan.walk(Columns{.values = false});
+  Waits waits;
   for (LoopNumber loop : walk.reads()) waits.reads_.push_back(walk.waits(loop));
-  if (waits.places() == 0) return {};
-  waits.flags_ = SharedBytes(walk.take());
+  if (waits.places() == 0) waits.reads_.clear();
+  if (waits.any()) waits.flags_ = SharedBytes(walk.take());
   return waits;
 }
 

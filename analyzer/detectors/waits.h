@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "detectors/detector.h"
@@ -30,8 +31,8 @@ namespace svd {
 class Waits {
  public:
   Waits() = default;
-  // Walks the run if it executed such loops in the user's code.
-  static Waits of(const Preparation& run);
+  // Walks the run if it executed such loops in the user's code; `companion` walks along.
+  static std::optional<Waits> of(const Preparation& run, Detector& companion);
 
   bool any() const { return !reads_.empty(); }
   std::size_t places() const {

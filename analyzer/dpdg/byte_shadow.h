@@ -114,6 +114,15 @@ class ByteShadow {
     });
   }
 
+  // Calls f(Addr, length, Word&) for all stretches that have one word, in no order, and keeps what f
+  // makes of it.
+  template <class F>
+  void update_all(F&& f) {
+    pages_.each([&](std::uint64_t number, Page& page) {
+      update_page(page, number << kPageBits, kPageBytes, f);
+    });
+  }
+
   bool empty() const { return pages_.size() == 0; }
   std::uint64_t memory_bytes() const {
     return pages_.size() * sizeof(Page) + halves_.memory_bytes() + bytes_.memory_bytes();

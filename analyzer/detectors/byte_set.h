@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A set of bytes of the program's memory: a bit for each byte of every 4 KiB page that has some.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "dpdg/page_table.h"
+#include "svd/trace/types.h"
+
+namespace svd {
+
+class ByteSet {
+ public:
+  void add(Addr address, std::uint64_t size) {
+    each_page(address.value, size, [this](std::uint64_t at, std::uint64_t bytes) {
+      each_word(pages_.make(at >> kPageBits), at, bytes, [](std::uint64_t& word, auto bits) {
+        word |= bits;
+      });
+    });
+  }
+
+  void remove(Addr address, std::uint64_t size) {
+    auto clear = [](std::uint64_t& word, std::uint64_t bits) { word &= ~bits; };
+    if (size >> kPageBits > pages_.size()) {
+      // What is reserved can be larger than all there is.
+      pages_.each([&](std::uint64_t number, Page& page) {
+        std::uint64_t begin = std::max(number << kPageBits, address.value);
+        std::uint64_t end = std::min((number + 1) << kPageBits, address.value + size);
+        if (begin < end) each_word(page, begin, end - begin, clear);
+      });
+      return;
+    }
+    each_page(address.value, size, [&](std::uint64_t at, std::uint64_t bytes) {
+      if (Page* page = pages_.find(at >> kPageBits)) each_word(*page, at, bytes, clear);
+    });
+  }
+
+  // Whether some byte of [address, address + size) is in it.
+  bool any(Addr address, std::uint64_t size) const {
+    std::uint64_t at = address.value;
+    if ((at & 63) + size <= 64) {
+      const Page* page = pages_.find(at >> kPageBits);
+      return page != nullptr && size > 0 && ((*page)[word_of(at)] & bits_of(at, size)) != 0;
+    }
+    bool found = false;
+    each_page(at, size, [&](std::uint64_t begin, std::uint64_t bytes) {
+      Page* page = found ? nullptr : pages_.find(begin >> kPageBits);
+      if (page == nullptr) return;
+      each_word(*page, begin, bytes, [&](std::uint64_t word, std::uint64_t bits) {
+        found |= (word & bits) != 0;
+      });
+    });
+    return found;
+  }
+
+ private:
+  static constexpr unsigned kPageBits = 12;
+  static constexpr std::uint64_t kPageBytes = std::uint64_t{1} << kPageBits;
+  using Page = std::array<std::uint64_t, kPageBytes / 64>;
+
+  static std::size_t word_of(std::uint64_t at) { return at % kPageBytes / 64; }
+  // Of bytes that lie in one word.
+  static std::uint64_t bits_of(std::uint64_t at, std::uint64_t size) {
+    return ~std::uint64_t{0} >> (64 - size) << (at & 63);
+  }
+
+  template <class F>
+  static void each_page(std::uint64_t at, std::uint64_t size, F&& f) {
+    while (size > 0) {
+      std::uint64_t bytes = std::min(size, kPageBytes - at % kPageBytes);
+      f(at, bytes);
+      at += bytes;
+      size -= bytes;
+    }
+  }
+
+  // f(word, its bits that are meant) for bytes of one page.
+  template <class F>
+  static void each_word(Page& page, std::uint64_t at, std::uint64_t size, F&& f) {
+    while (size > 0) {
+      std::uint64_t bytes = std::min(size, 64 - (at & 63));
+      f(page[word_of(at)], bits_of(at, bytes));
+      at += bytes;
+      size -= bytes;
+    }
+  }
+
+  PageTable<Page> pages_;
+};
+
+}  // namespace svd
