@@ -13,6 +13,7 @@ UnitMember Units::merge(UnitMember a, UnitMember b) {
   --count_;
   if (auto joins = remarked_.extract(b)) {
     Remarks& all = remarked_[a];
+    node(a) |= kRemarked;
     remarks_[joins.mapped().last] = all.first;
     if (all.first == 0) all.last = joins.mapped().last;
     all.first = joins.mapped().first;
@@ -21,7 +22,9 @@ UnitMember Units::merge(UnitMember a, UnitMember b) {
 }
 
 std::uint32_t Units::remark(UnitMember member) {
-  Remarks& all = remarked_[of_member(member)];
+  member = of_member(member);
+  node(member) |= kRemarked;
+  Remarks& all = remarked_[member];
   remarks_.push_back(all.first);
   all.first = static_cast<std::uint32_t>(remarks_.size() - 1);
   if (all.last == 0) all.last = all.first;

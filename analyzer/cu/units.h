@@ -34,7 +34,7 @@ class Units {
   // Two units of one thread.
   UnitMember merge(UnitMember a, UnitMember b);
   // One unit.
-  void end(UnitMember member) { node(of_member(member)) = kEnded; }
+  void end(UnitMember member) { node(of_member(member)) &= kRemarked; }
   // All units of the thread.
   void end_all(std::size_t thread) { eras_[thread] = next_era_++; }
 
@@ -50,13 +50,13 @@ class Units {
   }
   bool same(UnitMember a, UnitMember b) { return of_member(a) == of_member(b); }
   bool active(UnitMember member, std::size_t thread) {
-    return node(of_member(member)) == eras_[thread];
+    return (node(of_member(member)) & ~kRemarked) == eras_[thread];
   }
 
   // Remarks about a unit: those of both when two become one, the latest first. 0 is none.
   std::uint32_t first_remark(UnitMember member) {
-    auto known = remarked_.find(of_member(member));
-    return known == remarked_.end() ? 0 : known->second.first;
+    member = of_member(member);
+    return (node(member) & kRemarked) == 0 ? 0 : remarked_.find(member)->second.first;
   }
   std::uint32_t next_remark(std::uint32_t remark) const { return remarks_[remark]; }
   // Remarks are numbered from 1 in the order in which they are made.
@@ -66,11 +66,11 @@ class Units {
   std::uint64_t count() const { return count_; }
 
  private:
-  // What a unit is known by when it is active, or kEnded; of a member that does not stand for its
-  // unit, kJoined and one nearer to who does.
+  // Of who stands for a unit: the era in which it is active, or kEnded, and whether there are
+  // remarks. Of another member: kJoined and one that is nearer to who does.
   using Node = std::uint32_t;
   static constexpr Node kEnded = 0;
-  static constexpr Node kJoined = 0x80000000;
+  static constexpr Node kJoined = 0x80000000, kRemarked = 0x40000000;
   static constexpr unsigned kBlockBits = 16;  // of nodes, which do not move as they get more
 
   struct Remarks {

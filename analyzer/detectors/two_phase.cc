@@ -190,17 +190,17 @@ UnitMember TwoPhaseDetector::read(TagSet address) {
 
 void TwoPhaseDetector::reread(Cell& cell, UnitMember unit, TagSet address, Addr at,
                               std::uint64_t size) {
-  std::erase_if(cell.reads, [&](const Read& read) {
+  cell.reads.erase_if([&](const Read& read) {
     if (!read.mark.is(touch_.thread)) return false;
     bool again = read.mark.site == touch_.site.value;
     if (!units_.active(read.unit, thread_)) return true;
-    if (read.overwritten.moment == 0) return again;
+    if (read.conflict == 0) return again;
     if (!again) read_again(read, address, {at, size});
     return true;
   });
   if (cell.reads.size() >= kMostReads) cell.reads.erase(cell.reads.begin());
   const Thread& state = threads_[thread_];
-  cell.reads.push_back({Mark(touch_), unit, state.releases, state.own, {}});
+  cell.reads.add({Mark(touch_), unit, state.releases, state.own & Read::kMostOwn});
 }
 
 // What was read is read once more, elsewhere in the code, and has been overwritten in between.
@@ -212,9 +212,10 @@ void TwoPhaseDetector::read_again(const Read& read, TagSet address, const Range&
     return !dependent;
   });
   if (!dependent) {
-    Evidence evidence = weigh({read, read.overwritten, 0, range.address, range.size, {}}, trigger);
+    const Mark& remote = conflicts_[read.conflict].remote;
+    Evidence evidence = weigh({read, remote, 0, range.address, range.size, {}}, trigger);
     evidence.minor = true;
-    add(read.mark, read.overwritten, trigger, range, evidence, threads_[thread_].own - read.own,
+    add(read.mark, remote, trigger, range, evidence, threads_[thread_].own - read.own,
         true);
     return;
   }
@@ -246,28 +247,28 @@ void TwoPhaseDetector::write(TagSet value, TagSet address) {
 // `unit` is that of the thread that writes.
 void TwoPhaseDetector::overwrite(Cell& cell, const Touch& by, UnitMember unit, Addr at,
                                  std::uint64_t size) {
-  std::erase_if(cell.reads, [&](Read& read) {
+  cell.reads.erase_if([&](Read& read) {
     if (read.mark.is(by.thread)) {
-      read.written |= read.overwritten.moment == 0;
+      if (read.conflict == 0) read.written = 1;
       return false;
     }
     std::size_t reader = read.mark.thread;
     if (!units_.active(read.unit, reader)) return true;
-    if (read.overwritten.moment != 0) return false;
+    if (read.conflict != 0) return false;
     if (orders_.before(read.mark, by.thread)) return true;
-    read.overwritten = Mark(by);
-    std::uint32_t last = units_.first_remark(read.unit);
-    if (last != 0 && conflicts_[last].read.mark.moment == read.mark.moment &&
-        conflicts_[last].remote.moment == read.overwritten.moment)
+    Mark remote(by);
+    read.conflict = units_.first_remark(read.unit);
+    if (read.conflict != 0 && conflicts_[read.conflict].read.mark.moment == read.mark.moment &&
+        conflicts_[read.conflict].remote.moment == remote.moment)
       return false;
-    units_.remark(read.unit);
-    conflicts_.push_back({read, read.overwritten, unit, at, size});
+    read.conflict = units_.remark(read.unit);
+    conflicts_.push_back({read, remote, unit, at, size});
     ++threads_[reader].conflicts;
     return false;
   });
-  auto own = std::find_if(cell.writes.begin(), cell.writes.end(),
-                          [&](const Write& write) { return write.mark.is(by.thread); });
-  if (own == cell.writes.end()) own = cell.writes.insert(own, Write{});
+  Write* own = std::find_if(cell.writes.begin(), cell.writes.end(),
+                            [&](const Write& write) { return write.mark.is(by.thread); });
+  if (own == cell.writes.end()) own = &cell.writes.add({});
   *own = {Mark(by), unit};
 }
 

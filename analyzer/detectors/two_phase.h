@@ -15,6 +15,7 @@
 #include "cu/units.h"
 #include "cu/value_flow.h"
 #include "detectors/clocks.h"
+#include "detectors/few.h"
 #include "detectors/shadow.h"
 #include "detectors/two_phase_sharing.h"
 #include "detectors/unit_detector.h"
@@ -52,20 +53,21 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
  private:
   // A read of shared memory, with which a unit began.
   struct Read {
+    static constexpr std::uint64_t kMostOwn = (std::uint64_t{1} << 48) - 1;
     Mark mark;
     UnitMember unit = 0;
     std::uint32_t releases = 0;  // of the thread, by then: see Thread
-    std::uint64_t own = 0;
-    Mark overwritten;      // by another thread; none yet: moment 0
-    bool written = false;  // before that, by its own thread
+    std::uint64_t own : 48 = 0;
+    std::uint64_t written : 1 = 0;  // by its own thread, before it was overwritten
+    std::uint32_t conflict = 0;     // the first one that overwrote it, of those of its unit
   };
   struct Write {
     Mark mark;
     UnitMember unit = 0;
   };
   struct Cell {
-    std::vector<Read> reads;    // of units that may be active, each thread's sites once
-    std::vector<Write> writes;  // the last one of each thread
+    Few<Read> reads;    // of units that may be active, each thread's sites once
+    Few<Write> writes;  // the last one of each thread
   };
   struct Thread {
     std::uint64_t own = 0;        // instructions so far
