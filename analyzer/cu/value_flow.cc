@@ -18,13 +18,72 @@ void ValueFlow::forget_sets() {
   });
 }
 
-void ValueFlow::exec(const Exec& exec, std::size_t thread, SharedMemory& shared) {
+const ValueFlow::Outline& ValueFlow::outline(BlockId id) {
+  if (outlines_.size() <= id.value) outlines_.resize(id.value + 1);
+  Outline& outline = outlines_[id.value];
+  if (outline.made) return outline;
+  outline.made = true;
+  auto add = [](std::vector<Cell>& cells, Cell cell) {
+    if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(cell);
+  };
+  const std::vector<Step>& steps = code_.block(id).steps;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (CellUse use : code_.uses(steps[i])) {
+      if (std::find(outline.defs.begin(), outline.defs.end(), use.cell) == outline.defs.end())
+        add(outline.uses, use.cell);
+    }
+    for (CellDef def : code_.defs(steps[i])) add(outline.defs, def.cell);
+    if (steps[i].branch) outline.branches.push_back(static_cast<std::uint16_t>(i));
+  }
+  return outline;
+}
+
+bool ValueFlow::follows_from_nothing(const Exec& exec, const Thread& state,
+                                     const Outline& outline) const {
+  if (!std::all_of(outline.uses.begin(), outline.uses.end(),
+                   [&](Cell cell) { return state.cells[cell].empty(); }))
+    return false;
+  bool nothing = true;
+  exec.accesses([&](const MemoryAccess& memory) {
+    if (!memory.slot->write) nothing = nothing && !private_.any(memory.address, memory.size);
+  });
+  return nothing;
+}
+
+// The whole block, as step() would do it.
+void ValueFlow::pass(const Exec& exec, Thread& state, const Outline& outline) {
+  for (Cell cell : outline.defs) state.cells[cell] = {};
+  exec.accesses([&](const MemoryAccess& memory) {
+    if (memory.slot->write) keep(memory.address, memory.size, {});
+  });
+  auto segment = segments_.begin();
+  auto enter = [&](std::uint16_t index) {
+    for (; segment != segments_.end() && segment->first <= index; ++segment)
+      state.control.at(segment->second);
+  };
+  const std::vector<Step>& steps = code_.block(exec.shape->id).steps;
+  for (std::uint16_t index : outline.branches) {
+    enter(index);
+    state.control.decide(exec.seq + index, steps[index].pc, steps[index].post_dominator, {});
+  }
+  enter(exec.shape->part.end);
+}
+
+void ValueFlow::exec(const Exec& exec, std::size_t thread, bool any_shared, SharedMemory& shared) {
   if (sets_.crowded()) forget_sets();
   segments_.clear();
   tracker_.exec(exec,
                 [this](std::uint16_t first, Seq parent) { segments_.emplace_back(first, parent); });
   const Part& part = exec.shape->part;
-  if (part.end > code_.block(exec.shape->id).steps.size()) return;
+  const CodeBlock& block = code_.block(exec.shape->id);
+  if (part.end > block.steps.size()) return;
+  bool whole = part.first == 0 && part.end == block.steps.size() && part.first_slot == 0 &&
+               part.end_slot == exec.block().slots.size();
+  if (whole && !any_shared && exec.addresses != nullptr) {
+    const Outline& outline = this->outline(exec.shape->id);
+    if (follows_from_nothing(exec, threads_[thread], outline))
+      return pass(exec, threads_[thread], outline);
+  }
   lengths_ = 0;
   auto segment = segments_.begin();
   for (std::uint16_t i = part.first; i < part.end; ++i) {
@@ -110,11 +169,7 @@ void ValueFlow::load(std::size_t thread, Seq seq, Role role, Addr address, std::
 }
 
 void ValueFlow::keep(Addr address, std::uint64_t size, TagSet set) {
-  if (set.empty()) {
-    bool kept = false;
-    private_.visit(address, size, [&kept](Addr, unsigned, TagSet) { kept = true; });
-    if (!kept) return;
-  }
+  if (set.empty() && !private_.any(address, size)) return;
   private_.set(address, size, set);
 }
 

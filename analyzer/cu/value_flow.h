@@ -53,7 +53,8 @@ class ValueFlow {
       threads_.emplace_back(code.cell_count(), ControlStack(abstract));
   }
 
-  void exec(const Exec& exec, std::size_t thread, SharedMemory& shared);
+  // `any_shared`: whether shared() will say so of some access of the execution.
+  void exec(const Exec& exec, std::size_t thread, bool any_shared, SharedMemory& shared);
   void event(const Event& event, std::size_t thread);
 
   const TagSets& sets() const { return sets_; }
@@ -75,6 +76,16 @@ class ValueFlow {
     bool ranges = false;
   };
 
+  // What matters of a block when nothing that it uses follows from anything.
+  struct Outline {
+    bool made = false;
+    std::vector<Cell> uses;  // of what was there before the block
+    std::vector<Cell> defs;
+    std::vector<std::uint16_t> branches;
+  };
+  const Outline& outline(BlockId id);
+  bool follows_from_nothing(const Exec& exec, const Thread& state, const Outline& outline) const;
+  void pass(const Exec& exec, Thread& state, const Outline& outline);
   void step(const Exec& exec, std::size_t thread, std::uint16_t index, SharedMemory& shared);
   void access(const Exec& exec, std::size_t thread, Seq seq, const Step& step, std::size_t slot,
               Operands& operands, SharedMemory& shared);
@@ -88,6 +99,7 @@ class ValueFlow {
   TagSets sets_;
   std::vector<Thread> threads_;
   ByteShadow<TagSet> private_;
+  std::vector<Outline> outlines_;  // by block
   std::vector<std::pair<std::uint16_t, Seq>> segments_;
   std::uint32_t lengths_ = 0;  // ranges of the execution that were met
 };

@@ -80,8 +80,9 @@ class OutcomeScan final : public Detector, private SharedMemory {
       for (const Undecided& branch : undecided_[thread_]) decide(branch, pc);
     }
     undecided_[thread_].clear();
+    any_looked_at_ = false;
     exec.accesses([&](const MemoryAccess& memory) { look(memory, first); });
-    values_->exec(exec, thread_, *this);
+    values_->exec(exec, thread_, any_looked_at_, *this);
   }
 
   std::vector<RawFinding> findings() override { return {}; }
@@ -116,6 +117,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
   void look(const MemoryAccess& memory, Moment first) {
     Place& place = places_[site(memory.seq).value];
     if (place.looked_at && !memory.slot->write) {
+      any_looked_at_ = true;
       place.values.insert(memory.value);
       place.matters |= !memory.has_value;
     }
@@ -185,6 +187,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
   // The execution at hand.
   const Exec* exec_ = nullptr;
   std::size_t thread_ = 0;
+  bool any_looked_at_ = false;
   std::uint32_t place_ = 0;
 };
 

@@ -121,9 +121,10 @@ void TwoPhaseDetector::executed(const Exec& exec, ThreadIndex thread, Moment fir
   exec_ = &exec;
   thread_ = thread.value;
   moment_of_seq_0_ = first - exec.seq.value;
-  values_->exec(exec, thread_, *this);
+  values_->exec(exec, thread_, any_shared_, *this);
   threads_[thread_].own += exec.shape->part.steps();
   pending_.clear();
+  any_shared_ = false;
 }
 
 std::vector<RawFinding> TwoPhaseDetector::findings() {

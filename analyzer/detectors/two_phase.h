@@ -43,7 +43,10 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   void prepare(const Preparation& run) override;
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
-  void access(const Touch& access) override { pending_.push_back(access); }
+  void access(const Touch& access) override {
+    pending_.push_back(access);
+    any_shared_ = any_shared_ || access.shared;
+  }
   void fresh(Addr address, std::uint64_t size) override;
   bool follows_execution() const override { return true; }
   void executed(const Exec& exec, ThreadIndex thread, Moment first) override;
@@ -141,6 +144,7 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   // The execution at hand.
   const Exec* exec_ = nullptr;
   std::vector<Touch> pending_;
+  bool any_shared_ = false;  // of pending_
   std::size_t next_ = 0;  // of pending_
   std::size_t thread_ = 0;
   Moment moment_of_seq_0_{};

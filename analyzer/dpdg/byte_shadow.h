@@ -100,6 +100,20 @@ class ByteShadow {
     });
   }
 
+  // Whether there is a word that is not nothing.
+  bool any(Addr address, std::uint64_t size) const {
+    unsigned offset = address.value & 7;
+    if (size <= 8 - offset) {
+      const Page* page = pages_.find(address.value >> kPageBits);
+      if (page == nullptr) return false;
+      std::size_t index = address.value >> 3 & kCellMask;
+      if (page->split[index] == kUnsplit) return !(page->cells[index].word == Word{});
+    }
+    bool found = false;
+    visit(address, size, [&found](Addr, unsigned, const Word&) { found = true; });
+    return found;
+  }
+
   Word at(Addr address) const {
     Word word{};
     visit(address, 1, [&](Addr, unsigned, const Word& w) { word = w; });
