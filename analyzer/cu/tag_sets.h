@@ -34,8 +34,8 @@ class TagSets {
     return unite_different(a, b, thread);
   }
 
-  // Whether sets have been made that take as much memory again as those that were kept last, so that
-  // it is worth the while to forget_but(…) those that somebody has.
+  // Whether sets have been made that take as much memory again as those that were kept last, so
+  // that it is worth the while to forget_but(…) those that somebody has.
   bool crowded() const { return members_.size() + first_.size() > limit_; }
   // `each_held` calls its argument, rename(TagSet&), for every set that somebody has.
   template <class F>

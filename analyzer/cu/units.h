@@ -89,9 +89,9 @@ class Units {
 
   std::vector<std::unique_ptr<Node[]>> blocks_;
   UnitMember size_ = 0;
-  std::vector<std::uint32_t> eras_;                    // of each thread: its active units
-  std::unordered_map<UnitMember, Remarks> remarked_;   // by who stands for the unit
-  std::vector<std::uint32_t> remarks_{0};              // the next one of each
+  std::vector<std::uint32_t> eras_;                   // of each thread: its active units
+  std::unordered_map<UnitMember, Remarks> remarked_;  // by who stands for the unit
+  std::vector<std::uint32_t> remarks_{0};             // the next one of each
   std::uint32_t next_era_ = 1;
   std::uint64_t count_ = 0;
 };

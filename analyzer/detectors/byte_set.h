@@ -16,9 +16,8 @@ class ByteSet {
  public:
   void add(Addr address, std::uint64_t size) {
     each_page(address.value, size, [this](std::uint64_t at, std::uint64_t bytes) {
-      each_word(pages_.make(at >> kPageBits), at, bytes, [](std::uint64_t& word, auto bits) {
-        word |= bits;
-      });
+      each_word(pages_.make(at >> kPageBits), at, bytes,
+                [](std::uint64_t& word, auto bits) { word |= bits; });
     });
   }
 
@@ -49,9 +48,8 @@ class ByteSet {
     each_page(at, size, [&](std::uint64_t begin, std::uint64_t bytes) {
       Page* page = found ? nullptr : pages_.find(begin >> kPageBits);
       if (page == nullptr) return;
-      each_word(*page, begin, bytes, [&](std::uint64_t word, std::uint64_t bits) {
-        found |= (word & bits) != 0;
-      });
+      each_word(*page, begin, bytes,
+                [&](std::uint64_t word, std::uint64_t bits) { found |= (word & bits) != 0; });
     });
     return found;
   }

@@ -38,6 +38,8 @@ class Detector : public OrderListener {
   // Before the walk; for those that need to know the whole run first.
   virtual void prepare(const Preparation&) {}
 
+  // False: it only wants to see what executed.
+  virtual bool wants_accesses() const { return true; }
   virtual void access(const Touch& access) = 0;
   // [address, address + size) is new memory from here on, whatever was there before.
   virtual void fresh(Addr address, std::uint64_t size) = 0;

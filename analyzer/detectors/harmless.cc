@@ -28,6 +28,7 @@
 #include <unordered_set>
 
 #include "cu/value_flow.h"
+#include "detectors/byte_set.h"
 #include "detectors/scan.h"
 
 namespace svd {
@@ -49,12 +50,16 @@ bool may_be_harmless(const RawFinding& race) {
 class OutcomeScan final : public Detector, private SharedMemory {
  public:
   OutcomeScan(const Sites& sites, std::size_t threads)
-      : sites_(sites), units_(threads), undecided_(threads), places_(sites.size()) {}
+      : sites_(sites),
+        units_(threads),
+        undecided_(threads),
+        looked_at_(sites.size()),
+        places_(sites.size()) {}
 
   void add(const RawFinding& race) {
-    places_[only(race, TouchKind::kRead)->site->value].looked_at = true;
+    looked_at_[only(race, TouchKind::kRead)->site->value] = true;
     for (const RaceInstance& instance : race.instances) {
-      addresses_.insert(instance.address);
+      addresses_.add(instance.address, 1);
       writes_[instance.earlier];
       writes_[instance.later];
     }
@@ -65,6 +70,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
     code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, flow, run.diagnostics));
     values_.emplace(*code_, ControlTracker(*code_, flow), undecided_.size(), false, units_);
   }
+  bool wants_accesses() const override { return false; }
   void access(const Touch&) override {}
   void fresh(Addr, std::uint64_t) override {}
   bool follows_execution() const override { return true; }
@@ -100,7 +106,6 @@ class OutcomeScan final : public Detector, private SharedMemory {
 
  private:
   struct Place {
-    bool looked_at = false;
     bool matters = false;  // what is read there is used, or decides in several ways
     std::unordered_set<std::uint64_t> values;
     std::unordered_map<Pc, Pc> ways;  // of each branch
@@ -115,13 +120,13 @@ class OutcomeScan final : public Detector, private SharedMemory {
 
   // The word as a whole: what reads or writes a part of it is not compared.
   void look(const MemoryAccess& memory, Moment first) {
-    Place& place = places_[site(memory.seq).value];
-    if (place.looked_at && !memory.slot->write) {
+    if (std::uint32_t at = site(memory.seq).value; looked_at_[at] && !memory.slot->write) {
+      Place& place = places_[at];
       any_looked_at_ = true;
       place.values.insert(memory.value);
       place.matters |= !memory.has_value;
     }
-    if (addresses_.count(memory.address) == 0) return;
+    if (!addresses_.any(memory.address, 1)) return;
     std::optional<std::uint64_t>& value = values_at_[memory.address];
     std::optional<std::uint64_t> now;
     if (memory.has_value) now = memory.value;
@@ -136,7 +141,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
   }
   bool shared(Seq seq, bool write, Addr, std::uint64_t) override {
     place_ = site(seq).value;
-    return write || places_[place_].looked_at;
+    return write || looked_at_[place_];
   }
   UnitMember read(TagSet set) override {
     use(set);
@@ -177,8 +182,9 @@ class OutcomeScan final : public Detector, private SharedMemory {
   Units units_;
   std::vector<std::uint32_t> place_of_;            // by unit
   std::vector<std::vector<Undecided>> undecided_;  // of each thread: where its last branch went
+  std::vector<bool> looked_at_;                    // by site
   std::vector<Place> places_;                      // by site
-  std::unordered_set<Addr> addresses_;             // of races
+  ByteSet addresses_;                              // of races
   std::unordered_map<Addr, std::optional<std::uint64_t>> values_at_;  // of these: what is there
   std::unordered_map<Moment, Written> writes_;  // those of instances; `now` is none of reads
   std::unique_ptr<CodeTable> code_;

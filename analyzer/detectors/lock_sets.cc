@@ -7,6 +7,7 @@
 namespace svd {
 
 LockSetId LockSets::id(const Set& set) {
+  std::lock_guard lock(mutex_);
   auto [entry, added] = ids_.emplace(set, LockSetId(static_cast<std::uint32_t>(sets_.size())));
   if (added) sets_.push_back(&entry->first);
   return entry->second;
@@ -30,6 +31,7 @@ template <class F>
 auto LockSets::cached(
     std::map<std::pair<LockSetId, LockSetId>, decltype(std::declval<F>()())>& cache, LockSetId a,
     LockSetId b, F&& compute) {
+  std::lock_guard lock(mutex_);
   auto [entry, added] = cache.try_emplace({a, b});
   if (added) entry->second = compute();
   return entry->second;

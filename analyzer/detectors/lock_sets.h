@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets of locks, each kept once and named by a number, so that an access can remember under which
-// locks it was made in four bytes. A lock that is held for reading excludes only writers.
+// locks it was made in four bytes. A lock that is held for reading excludes only writers. For any
+// number of threads.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "svd/trace/types.h"
@@ -28,7 +30,10 @@ class LockSets {
   LockSets() { id({}); }
 
   LockSetId id(const Set& set);
-  const Set& operator[](LockSetId id) const { return *sets_[id.value]; }
+  const Set& operator[](LockSetId id) const {
+    std::lock_guard lock(mutex_);
+    return *sets_[id.value];
+  }
 
   LockSetId with(LockSetId set, HeldLock lock);
   LockSetId without(LockSetId set, Addr lock);
@@ -47,6 +52,7 @@ class LockSets {
   auto cached(std::map<std::pair<LockSetId, LockSetId>, decltype(std::declval<F>()())>& cache,
               LockSetId a, LockSetId b, F&& compute);
 
+  mutable std::recursive_mutex mutex_;
   std::map<Set, LockSetId> ids_;
   std::vector<const Set*> sets_;
   std::map<std::pair<LockSetId, LockSetId>, bool> disjoint_, includes_;

@@ -46,8 +46,7 @@ void PaperTwoPhase::executed(const Exec& exec, ThreadIndex thread, Moment first)
   // What the kernel did is no instruction of any unit, but it conflicts.
   std::size_t outside = 0;
   for (; outside < pending_.size() && pending_[outside].moment < first; ++outside)
-    if (pending_[outside].shared)
-      remember(pending_[outside], 0);
+    if (pending_[outside].shared) remember(pending_[outside], 0);
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(outside));
   segments_.clear();
   tracker_->exec(exec,

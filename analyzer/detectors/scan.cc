@@ -62,6 +62,22 @@ void Scan::find_sharing() {
   shared_.emplace(sharing.take());
 }
 
+void Scan::add(Detector& detector) {
+  if (detector.needs_sharing() && !shared_) find_sharing();
+  detector.prepare(preparation());
+  any_wants_accesses_ = any_wants_accesses_ || detector.wants_accesses();
+  bool follows = detector.follows_execution();
+  if (follows && several_processors()) {
+    bool first = relay_ == nullptr;
+    if (first) relay_ = std::make_unique<Relay>();
+    relay_->add(detector);
+    if (!first) return;
+  }
+  Detector* told = follows && relay_ ? relay_.get() : &detector;
+  detectors_.push_back(told);
+  if (follows) followers_.push_back(told);
+}
+
 void Scan::walk(const Columns& columns) {
   ChunkStream stream(trace_, TraceReader::Order::kForward, columns);
   while (const ChunkStream::Decoded* next = stream.next())
@@ -69,15 +85,21 @@ void Scan::walk(const Columns& columns) {
 }
 
 void Scan::chunk(std::size_t index, const Chunk& chunk) {
-  chunk.walk(Visitor(*this, moments_.first(index), chunk.first_seq));
+  try {
+    chunk.walk(Visitor(*this, moments_.first(index), chunk.first_seq));
+  } catch (...) {
+    if (relay_) relay_->finish();  // it still looks at the chunk
+    throw;
+  }
+  if (relay_) relay_->finish();
 }
 
 void Scan::exec(const Exec& exec, Moment first) {
-  if (exec.thread != running_id_ || accesses_ == 0) {
+  if (!running_id_ || exec.thread != *running_id_) {
     running_id_ = exec.thread;
     running_ = sync_.index(exec.thread);
   }
-  accesses(exec, first);
+  if (any_wants_accesses_) accesses(exec, first);
   for (Detector* follower : followers_) follower->executed(exec, running_, first);
 }
 

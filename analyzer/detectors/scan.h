@@ -12,6 +12,7 @@
 #include "detectors/detector.h"
 #include "detectors/lock_sets.h"
 #include "detectors/moments.h"
+#include "detectors/relay.h"
 #include "detectors/sites.h"
 #include "detectors/sync_model.h"
 #include "detectors/two_phase_sharing.h"
@@ -34,14 +35,12 @@ class Scan : private OrderListener {
   // Takes what the program's own loops wait for as synchronisation; how many places that read it
   // there are.
   std::size_t find_waits();
-  void add(Detector& detector) {
-    if (detector.needs_sharing() && !shared_) find_sharing();
-    detector.prepare(preparation());
-    detectors_.push_back(&detector);
-    if (detector.follows_execution()) followers_.push_back(&detector);
-  }
+  // Those that follow execution run in a thread of their own where this process may use a second
+  // processor.
+  void add(Detector& detector);
 
-  // In the order of the trace; chunks that cannot be read are left out.
+  // In the order of the trace; chunks that cannot be read are left out. All detectors have seen it
+  // when it returns.
   void chunk(std::size_t index, const Chunk& chunk);
   // All of them.
   void walk(const Columns& columns);
@@ -79,10 +78,12 @@ class Scan : private OrderListener {
   Lifetimes lifetimes_;
   std::vector<Detector*> detectors_;
   std::vector<Detector*> followers_;  // those of them that follow execution
+  std::unique_ptr<Relay> relay_;      // to those that do
   std::vector<SiteId> user_site_;     // of each thread: its last instruction in code of the user
   std::vector<std::uint32_t> system_call_;  // of each thread: the last one
   std::uint64_t accesses_ = 0;
-  ThreadId running_id_{};  // the thread of the last execution, and its index
+  bool any_wants_accesses_ = false;
+  std::optional<ThreadId> running_id_;  // the thread of the last execution, and its index
   ThreadIndex running_{};
 };
 

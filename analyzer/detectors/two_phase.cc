@@ -99,9 +99,7 @@ void TwoPhaseDetector::release(ThreadIndex thread, ChannelId channel, EdgeKind k
   if (kind == EdgeKind::kOrder) orders_.release(thread, channel, now);
 }
 
-void TwoPhaseDetector::fresh(Addr address, std::uint64_t size) {
-  shadow_.clear(address, size);
-}
+void TwoPhaseDetector::fresh(Addr address, std::uint64_t size) { shadow_.clear(address, size); }
 
 void TwoPhaseDetector::happened(const Event& event, ThreadIndex thread) {
   values_->event(event, thread.value);
@@ -216,8 +214,7 @@ void TwoPhaseDetector::read_again(const Read& read, TagSet address, const Range&
     const Mark& remote = conflicts_[read.conflict].remote;
     Evidence evidence = weigh({read, remote, 0, range.address, range.size, {}}, trigger);
     evidence.minor = true;
-    add(read.mark, remote, trigger, range, evidence, threads_[thread_].own - read.own,
-        true);
+    add(read.mark, remote, trigger, range, evidence, threads_[thread_].own - read.own, true);
     return;
   }
   for (std::uint32_t remark = units_.first_remark(read.unit); remark != 0;

@@ -145,7 +145,7 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   const Exec* exec_ = nullptr;
   std::vector<Touch> pending_;
   bool any_shared_ = false;  // of pending_
-  std::size_t next_ = 0;  // of pending_
+  std::size_t next_ = 0;     // of pending_
   std::size_t thread_ = 0;
   Moment moment_of_seq_0_{};
   Touch touch_;

@@ -5,14 +5,11 @@
 #include <sched.h>
 
 namespace svd {
-namespace {
 
 bool several_processors() {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
-
-}  // namespace
 
 ChunkStream::ChunkStream(const TraceReader& trace, TraceReader::Order order, const Columns& columns)
     : trace_(trace), order_(order), columns_(columns) {

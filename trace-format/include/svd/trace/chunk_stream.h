@@ -19,6 +19,9 @@
 
 namespace svd {
 
+// Whether this process may use a second processor.
+bool several_processors();
+
 class ChunkStream {
  public:
   struct Decoded {
