@@ -13,6 +13,7 @@
 #include "detectors/suppressions.h"
 #include "detectors/sync_model.h"
 #include "detectors/touch.h"
+#include "dpdg/code_table.h"
 #include "svd/trace/chunk.h"
 #include "svd/trace/diagnostic.h"
 #include "svd/trace/reader.h"
@@ -26,6 +27,7 @@ struct Preparation {
   CodeNames& names;
   Diagnostics& diagnostics;
   LazyControlFlow& flow;
+  LazyCodeTable& code;
 };
 
 class Detector : public OrderListener {

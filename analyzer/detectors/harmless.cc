@@ -22,7 +22,6 @@
 #include "detectors/harmless.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -67,8 +66,8 @@ class OutcomeScan final : public Detector, private SharedMemory {
 
   void prepare(const Preparation& run) override {
     const ControlFlow& flow = run.flow.get();
-    code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, flow, run.diagnostics));
-    values_.emplace(*code_, ControlTracker(*code_, flow), undecided_.size(), false, units_);
+    const CodeTable& code = run.code.get();
+    values_.emplace(code, ControlTracker(code, flow), undecided_.size(), false, units_);
   }
   bool wants_accesses() const override { return false; }
   void access(const Touch&) override {}
@@ -187,7 +186,6 @@ class OutcomeScan final : public Detector, private SharedMemory {
   ByteSet addresses_;                              // of races
   std::unordered_map<Addr, std::optional<std::uint64_t>> values_at_;  // of these: what is there
   std::unordered_map<Moment, Written> writes_;  // those of instances; `now` is none of reads
-  std::unique_ptr<CodeTable> code_;
   std::optional<ValueFlow> values_;
 
   // The execution at hand.

@@ -30,7 +30,7 @@ namespace svd {
 
 void PaperTwoPhase::prepare(const Preparation& run) {
   const ControlFlow& flow = run.flow.get();
-  code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, flow, run.diagnostics));
+  code_ = &run.code.get();
   tracker_.emplace(*code_, flow);
   tracker_->set_statements(run.trace.statements());
   abstract_ = !run.trace.statements().empty();

@@ -75,7 +75,7 @@ class PaperTwoPhase final : public UnitDetector {
   std::vector<Thread> threads_;
   std::vector<Conflict> conflicts_{1};  // by remark of their units
   Shadow<Cell> shadow_;
-  std::unique_ptr<CodeTable> code_;
+  const CodeTable* code_ = nullptr;
   std::optional<ControlTracker> tracker_;
   bool abstract_ = false;
   std::vector<Touch> pending_;            // of the execution at hand

@@ -9,7 +9,7 @@
 namespace svd {
 namespace {
 
-constexpr std::uint64_t kWord = 8;  // reads of more are vector instructions
+constexpr std::uint64_t kWidest = 8;  // reads of more are vector instructions
 constexpr std::uint32_t kFutex = 202;
 
 }  // namespace
@@ -32,14 +32,20 @@ class Scan::Visitor {
 
 Scan::Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names,
            LockSets& lock_sets)
-    : trace_(trace),
-      rules_(rules),
-      names_(names),
-      flow_(trace, diagnostics_),
-      moments_(trace),
-      sites_(trace),
-      sync_(trace, lock_sets),
-      filter_(trace, rules, names, sync_.threads()),
+    : Scan({trace, rules, names, diagnostics_, own_flow_, own_code_}, lock_sets) {}
+
+Scan::Scan(const Preparation& run, LockSets& lock_sets)
+    : trace_(run.trace),
+      rules_(run.rules),
+      names_(run.names),
+      own_flow_(run.trace, diagnostics_),
+      own_code_(run.trace, own_flow_, diagnostics_),
+      flow_(run.flow),
+      code_(run.code),
+      moments_(run.trace),
+      sites_(run.trace),
+      sync_(run.trace, lock_sets),
+      filter_(run.trace, run.rules, run.names, sync_.threads()),
       user_site_(sync_.threads()),
       system_call_(sync_.threads()) {}
 
@@ -114,7 +120,7 @@ void Scan::accesses(const Exec& exec, Moment first) {
   access.thread = running_;
   access.locks = sync_.held(running_);
   exec.accesses([&](const MemoryAccess& memory) {
-    if (counts == Counts::kSystemWide && !memory.slot->write && memory.size > kWord) return;
+    if (counts == Counts::kSystemWide && !memory.slot->write && memory.size > kWidest) return;
     access.moment = first + (memory.seq - exec.seq);
     access.address = memory.address;
     access.size = memory.size;

@@ -26,12 +26,12 @@ class Scan : private OrderListener {
  public:
   // All must outlive it.
   Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names, LockSets& lock_sets);
-  Scan(const Preparation& run, LockSets& lock_sets)
-      : Scan(run.trace, run.rules, run.names, lock_sets) {}
+  // Another walk over the same run.
+  Scan(const Preparation& run, LockSets& lock_sets);
 
   std::size_t threads() const { return sync_.threads(); }
   // What a pass of its own over the same run needs.
-  Preparation preparation() { return {trace_, rules_, names_, diagnostics_, flow_}; }
+  Preparation preparation() { return {trace_, rules_, names_, diagnostics_, flow_, code_}; }
   // Takes what the program's own loops wait for as synchronisation; how many places that read it
   // there are.
   std::size_t find_waits();
@@ -68,7 +68,10 @@ class Scan : private OrderListener {
   const Suppressions& rules_;
   CodeNames& names_;
   Diagnostics diagnostics_;
-  LazyControlFlow flow_;
+  LazyControlFlow own_flow_;  // unless another walk has made it
+  LazyCodeTable own_code_;
+  LazyControlFlow& flow_;
+  LazyCodeTable& code_;
   Waits waits_;
   std::optional<SharedBytes> shared_;  // when somebody needs it
   Moments moments_;

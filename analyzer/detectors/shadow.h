@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
+#include "dpdg/page_table.h"
 #include "svd/trace/types.h"
 
 namespace svd {
@@ -58,8 +58,7 @@ class Shadow {
  private:
   static constexpr std::uint64_t kWord = 8;
   static constexpr std::uint64_t kPageBytes = 4096;
-  static constexpr std::size_t kPool = 1U << 8;   // cells that are allocated at once
-  static constexpr std::size_t kCache = 1U << 9;  // pages that are found without hashing
+  static constexpr std::size_t kPool = 1U << 8;  // cells that are allocated at once
 
   // Where the cells of a word are: their first number times 4, plus how they divide the word.
   using Word = std::uint32_t;
@@ -67,33 +66,10 @@ class Shadow {
   static constexpr std::array<std::uint32_t, 4> kCells{0, 1, 2, 8};
   using Page = std::array<Word, kPageBytes / kWord>;
 
-  struct Cached {
-    std::uint64_t number = ~std::uint64_t{0};
-    Page* page = nullptr;
-  };
-
   static Division division(Word word) { return static_cast<Division>(word % 4); }
   Cell* cells(Word word) { return &pools_[word / 4 / kPool][word / 4 % kPool]; }
 
-  Page* find(std::uint64_t number) {
-    Cached& cached = cache_[number % kCache];
-    if (cached.number == number) return cached.page;
-    auto page = pages_.find(number);
-    if (page == pages_.end()) return nullptr;
-    cached = {number, page->second.get()};
-    return cached.page;
-  }
-
-  Word& word(std::uint64_t at) {
-    std::uint64_t number = at / kPageBytes;
-    Page* page = find(number);
-    if (page == nullptr) {
-      page = pages_.emplace(number, std::make_unique<Page>()).first->second.get();
-      page->fill(0);
-      cache_[number % kCache] = {number, page};
-    }
-    return (*page)[at % kPageBytes / kWord];
-  }
+  Word& word(std::uint64_t at) { return pages_.make(at / kPageBytes)[at % kPageBytes / kWord]; }
 
   Word allocate(Division division) {
     std::vector<std::uint32_t>& free = free_[division];
@@ -156,17 +132,16 @@ class Shadow {
     std::uint64_t last_page = last / kPageBytes;
     if (last_page - first_page < pages_.size()) {
       for (std::uint64_t number = first_page; number <= last_page; ++number) {
-        if (Page* page = find(number)) in_page(number, *page);
+        if (Page* page = pages_.find(number)) in_page(number, *page);
       }
     } else {
-      for (auto& [number, page] : pages_) {
-        if (number >= first_page && number <= last_page) in_page(number, *page);
-      }
+      pages_.each([&](std::uint64_t number, Page& page) {
+        if (number >= first_page && number <= last_page) in_page(number, page);
+      });
     }
   }
 
-  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
-  std::vector<Cached> cache_ = std::vector<Cached>(kCache);
+  PageTable<Page> pages_;
   std::vector<std::unique_ptr<Cell[]>> pools_;
   std::size_t used_ = 0;  // of the last pool
   std::array<std::vector<std::uint32_t>, 4> free_;

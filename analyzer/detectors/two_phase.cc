@@ -84,10 +84,10 @@ void TwoPhaseDetector::prepare(const Preparation& run) {
   const Ending& ending = run.trace.ending();
   if (ending.kind == EndKind::kSignal && ending.thread) fault_ = ending.seq;
   const ControlFlow& flow = run.flow.get();
-  code_ = std::make_unique<CodeTable>(CodeTable::of(run.trace, flow, run.diagnostics));
-  ControlTracker tracker(*code_, flow);
+  const CodeTable& code = run.code.get();
+  ControlTracker tracker(code, flow);
   tracker.set_statements(run.trace.statements());
-  values_.emplace(*code_, std::move(tracker), threads_.size(), !run.trace.statements().empty(),
+  values_.emplace(code, std::move(tracker), threads_.size(), !run.trace.statements().empty(),
                   units_);
 }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -19,7 +18,6 @@
 #include "detectors/shadow.h"
 #include "detectors/two_phase_sharing.h"
 #include "detectors/unit_detector.h"
-#include "dpdg/code_table.h"
 
 namespace svd {
 
@@ -138,7 +136,6 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   std::vector<Conflict> conflicts_{1};  // by remark
   Shadow<Cell> shadow_;
   std::optional<Seq> fault_;  // the instruction of which the program died
-  std::unique_ptr<CodeTable> code_;
   std::optional<ValueFlow> values_;
 
   // The execution at hand.

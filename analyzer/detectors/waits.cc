@@ -51,28 +51,30 @@ class LoopFinder {
     const ControlFlow& flow = run_.flow.get();
     std::unordered_map<Pc, LoopNumber> reads;
     std::vector<const WaitLoop*> loops;
-    std::set<std::uint32_t> functions;
+    std::unordered_map<std::uint32_t, std::vector<LoopNumber>> loops_of;  // by function
     for (const WaitLoop& loop : flow.wait_loops()) {
       if (run_.names.code(loop.reads.front()).system) continue;
       loops.push_back(&loop);
-      functions.insert(loop.function);
-      for (Pc pc : loop.reads) reads.emplace(pc, static_cast<LoopNumber>(loops.size()));
+      auto number = static_cast<LoopNumber>(loops.size());
+      loops_of[loop.function].push_back(number);
+      for (Pc pc : loop.reads) reads.emplace(pc, number);
     }
     if (loops.empty()) return;
     for (std::size_t b = 0; b < run_.trace.blocks().size(); ++b) {
       const Block& block = run_.trace.blocks()[b];
       if (block.abstract() || block.instructions.empty() ||
-          functions.count(flow.at(block.instructions.front().pc).function) == 0)
+          loops_of.count(flow.at(block.instructions.front().pc).function) == 0)
         continue;
       for (std::size_t i = 0; i < block.instructions.size(); ++i) {
         Pc pc = block.instructions[i].pc;
-        auto inside = std::find_if(loops.begin(), loops.end(), [pc](const WaitLoop* loop) {
-          return std::any_of(loop->blocks.begin(), loop->blocks.end(),
+        auto holds = [&](LoopNumber number) {
+          const WaitLoop& loop = *loops[number - 1U];
+          return std::any_of(loop.blocks.begin(), loop.blocks.end(),
                              [pc](const auto& r) { return r.begin <= pc && pc <= r.last; });
-        });
-        code_.blocks[b].push_back(inside == loops.end()
-                                      ? LoopNumber{0}
-                                      : static_cast<LoopNumber>(inside - loops.begin() + 1));
+        };
+        const std::vector<LoopNumber>& here = loops_of[flow.at(pc).function];
+        auto inside = std::find_if(here.begin(), here.end(), holds);
+        code_.blocks[b].push_back(inside == here.end() ? LoopNumber{0} : *inside);
         auto read = reads.find(pc);
         if (read != reads.end()) add_read(b, i, read->second);
       }

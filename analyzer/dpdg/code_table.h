@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -107,6 +108,25 @@ class CodeTable {
   std::vector<Reg> cell_regs_;
   std::vector<Pc> instr_pcs_;
   std::vector<Home> homes_;
+};
+
+// Made when it is first asked for.
+class LazyCodeTable {
+ public:
+  // All must outlive it.
+  LazyCodeTable(const TraceReader& trace, LazyControlFlow& flow, Diagnostics& diagnostics)
+      : trace_(trace), flow_(flow), diagnostics_(diagnostics) {}
+
+  const CodeTable& get() {
+    if (!code_) code_ = CodeTable::of(trace_, flow_.get(), diagnostics_);
+    return *code_;
+  }
+
+ private:
+  const TraceReader& trace_;
+  LazyControlFlow& flow_;
+  Diagnostics& diagnostics_;
+  std::optional<CodeTable> code_;
 };
 
 }  // namespace svd

@@ -11,101 +11,25 @@
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "dpdg/dependences.h"
 #include "dpdg/program_model.h"
+#include "recorded.h"
 #include "slicer/backward.h"
 #include "support/one_processor.h"
-#include "support/run_command.h"
 #include "svd/trace/reader.h"
 #include "symbols/source_map.h"
 
-namespace svd {
+namespace svd::bench {
 namespace {
 
-// Sizes give at least 100 million instructions.
-struct Program {
-  const char* name;
-  const char* size;
-};
-constexpr std::array kPrograms{Program{"hash", "150000"}, Program{"radix", "1200000"},
-                               Program{"qsort", "40000"}, Program{"server", "8000"}};
 constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
-constexpr int kTurns = 3;
-
-TraceReader open(const std::string& path) {
-  auto trace = TraceReader::open(path);
-  if (trace) return std::move(*trace);
-  fmt::print(stderr, "bench_graph: {}\n", trace.error().describe());
-  std::exit(1);
-}
-
-struct Cost {
-  double wall = 0;           // seconds
-  double processor = 0;      // seconds, of all threads
-  double busiest = 0;        // of one thread
-  double megabytes = 0;      // peak, resident
-  std::uint64_t answer = 0;  // to be printed, and so that nothing is optimised away
-};
-using Work = std::function<std::uint64_t()>;
-
-double now(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-Cost measure_once(const Work& work) {
-  std::array<int, 2> ends{};
-  Cost cost;
-  rusage usage{};
-  int status = 1;
-  if (pipe(ends.data()) == 0) {
-    pid_t child = fork();
-    if (child == 0) {
-      double wall = now(CLOCK_MONOTONIC);
-      cost.answer = work();
-      cost.wall = now(CLOCK_MONOTONIC) - wall;
-      cost.processor = now(CLOCK_PROCESS_CPUTIME_ID);
-      double main = now(CLOCK_THREAD_CPUTIME_ID);
-      cost.busiest = std::max(main, cost.processor - main);
-      _exit(write(ends[1], &cost, sizeof cost) == sizeof cost ? 0 : 1);
-    }
-    close(ends[1]);
-    if (read(ends[0], &cost, sizeof cost) == sizeof cost) wait4(child, &status, 0, &usage);
-    close(ends[0]);
-  }
-  if (status != 0) {
-    fmt::print(stderr, "bench_graph: a measurement failed\n");
-    std::exit(1);
-  }
-  cost.megabytes = static_cast<double>(usage.ru_maxrss) / 1024;
-  return cost;
-}
-
-Cost measure(const Work& work) {
-  Cost best = measure_once(work);
-  for (int turn = 1; turn < kTurns; ++turn) {
-    Cost cost = measure_once(work);
-    best.wall = std::min(best.wall, cost.wall);
-    best.processor = std::min(best.processor, cost.processor);
-    best.busiest = std::min(best.busiest, cost.busiest);
-    best.megabytes = std::min(best.megabytes, cost.megabytes);
-  }
-  return best;
-}
 
 std::uint64_t decode(const TraceReader& trace, const Columns& columns) {
   Diagnostics diagnostics;
@@ -149,7 +73,7 @@ std::uint64_t graph(const TraceReader& trace, const ProgramModel& model) {
 }
 
 std::uint64_t whole_graph(const std::string& path) {
-  TraceReader trace = open(path);
+  TraceReader trace = open_trace(path);
   Diagnostics diagnostics;
   ProgramModel model(trace, diagnostics);
   return graph<Count>(trace, model);
@@ -185,7 +109,7 @@ std::uint64_t slice(const TraceReader& trace, const ProgramModel& model, const C
 }
 
 void measure_trace(const std::string& path) {
-  TraceReader trace = open(path);
+  TraceReader trace = open_trace(path);
   Diagnostics diagnostics;
   ProgramModel model(trace, diagnostics);
   auto steps = static_cast<double>(trace.steps());
@@ -225,32 +149,14 @@ void measure_trace(const std::string& path) {
       [&] { return slice(trace, model, criterion, {.control = false, .races = false}); });
 }
 
-// The trace of a program, recorded if it is not there yet.
-std::string recorded(const Program& program) {
-  std::filesystem::create_directories(SVD_TRACE_DIR);
-  std::string path = fmt::format("{}/{}-{}.fb", SVD_TRACE_DIR, program.name, program.size);
-  if (std::filesystem::exists(path)) return path;
-  std::string fresh = path + ".new";
-  test::CommandOptions options;
-  options.patience = std::chrono::minutes(5);
-  auto result = test::run_command({SVD_BIN_DIR "/svd-record", "-o", fresh, "--",
-                                   std::string(SVD_PROGRAM_DIR "/") + program.name, program.size},
-                                  options);
-  if (result.exit_code != 0) {
-    fmt::print(stderr, "bench_graph: {}: {}\n", program.name, result.err);
-    std::exit(1);
-  }
-  std::filesystem::rename(fresh, path);
-  return path;
-}
-
 }  // namespace
-}  // namespace svd
+}  // namespace svd::bench
 
 int main(int argc, char** argv) {
   std::vector<std::string> traces(argv + 1, argv + argc);
   if (traces.empty())
-    for (const svd::Program& program : svd::kPrograms) traces.push_back(svd::recorded(program));
-  for (const std::string& trace : traces) svd::measure_trace(trace);
+    for (const svd::bench::Program& program : svd::bench::kPrograms)
+      traces.push_back(svd::bench::recorded(program));
+  for (const std::string& trace : traces) svd::bench::measure_trace(trace);
   return 0;
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All that svd-analyze looks for by default, in one pass over recorded programs: from the file to
+// raw findings (code, waits, sharing, detectors, what of the races is harmless), with as many
+// processors as there are, and with one. Instructions a second are by the processor time of the
+// busiest thread, taking all but the first for one: what others do on the machine counts little.
+//
+//   bench_analyze [TRACE...]    default: programs recorded once into the build folder
+//   bench_analyze --growth      one program, from 10 to 1000 million instructions
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "detectors/harmless.h"
+#include "detectors/scan.h"
+#include "detectors/table.h"
+#include "findings/places.h"
+#include "recorded.h"
+#include "support/one_processor.h"
+
+namespace svd::bench {
+namespace {
+
+std::uint64_t analyze(const std::string& path) {
+  TraceReader trace = open_trace(path);
+  Diagnostics diagnostics;
+  Places places(trace, diagnostics);
+  Suppressions rules = Suppressions::built_in();
+  LockSets lock_sets;
+  Scan scan(trace, rules, places, lock_sets);
+  scan.find_waits();
+  std::vector<std::unique_ptr<Detector>> detectors;
+  for (const DetectorInfo& info : all_detectors()) {
+    if (!info.by_default || (info.needs_atomic_blocks && !has_atomic_blocks(trace))) continue;
+    detectors.push_back(info.make(info.name, scan.threads(), lock_sets));
+    scan.add(*detectors.back());
+  }
+  scan.walk(Columns{.values = false});
+  std::uint64_t count = 0;
+  for (const auto& detector : detectors) {
+    std::vector<RawFinding> found = detector->findings();
+    for (bool none : harmless(scan.preparation(), found)) count += none ? 0 : 1;
+  }
+  return count;
+}
+
+void print_heading() {
+  fmt::print("{:<16}{:>9}{:>10}{:>8}{:>9}{:>8}{:>10}{:>9}{:>9}{:>10}\n", "", "Minstr", "", "cpu s",
+             "busiest", "wall s", "Minstr/s", "peak MB", "B/instr", "findings");
+}
+
+void print_row(const std::string& path, bool one_processor) {
+  auto steps = static_cast<double>(open_trace(path).steps());
+  Cost cost = measure([&] {
+    if (one_processor) test::use_one_processor();
+    return analyze(path);
+  });
+  fmt::print("{:<16}{:>9.1f}{:>10}{:>8.2f}{:>9.2f}{:>8.2f}{:>10.1f}{:>9.0f}{:>9.2f}{:>10}\n",
+             std::filesystem::path(path).stem().string(), steps / 1e6, one_processor ? "1 cpu" : "",
+             cost.processor, cost.busiest, cost.wall, steps / 1e6 / cost.busiest, cost.megabytes,
+             cost.megabytes * 1024 * 1024 / steps, cost.answer);
+}
+
+void measure_growth() {
+  for (const char* size : {"12000", "37000", "120000", "370000", "1200000"})
+    print_row(recorded({"hash", size}), false);
+}
+
+void measure_all(std::vector<std::string> traces) {
+  if (traces.empty())
+    for (const Program& program : kPrograms) traces.push_back(recorded(program));
+  for (const std::string& trace : traces) {
+    print_row(trace, false);
+    print_row(trace, true);
+  }
+}
+
+}  // namespace
+}  // namespace svd::bench
+
+int main(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  svd::bench::print_heading();
+  if (words == std::vector<std::string>{"--growth"}) {
+    svd::bench::measure_growth();
+  } else {
+    svd::bench::measure_all(words);
+  }
+  return 0;
+}
