@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What detectors are made of, against plain containers: sets of bytes, short lists, sets of units;
+// and that what is told in a thread of its own is what was said.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cu/tag_sets.h"
+#include "detectors/byte_set.h"
+#include "detectors/few.h"
+#include "detectors/relay.h"
+
+namespace svd::test {
+namespace {
+
+TEST(ByteSet, HasTheBytesThatWereAddedAndNotRemoved) {
+  constexpr std::uint64_t kBase = 0x7fff'0000'0f80;  // near the end of a page
+  std::mt19937 random(1);
+  for (int round = 0; round < 50; ++round) {
+    ByteSet bytes;
+    std::set<std::uint64_t> plain;
+    for (int i = 0; i < 300; ++i) {
+      std::uint64_t at = kBase + random() % 400;
+      std::uint64_t size = random() % 40 == 0 ? random() % 20'000 : random() % 100;
+      bool add = random() % 3 != 0;
+      if (add) size %= 20;
+      for (std::uint64_t b = at; b < at + size; ++b) {
+        if (add) plain.insert(b);
+        if (!add) plain.erase(b);
+      }
+      if (add) bytes.add(Addr(at), size);
+      if (!add) bytes.remove(Addr(at), size);
+      at = kBase + random() % 400;
+      size = random() % 200;
+      auto first = plain.lower_bound(at);
+      ASSERT_EQ(bytes.any(Addr(at), size), first != plain.end() && *first < at + size);
+    }
+  }
+}
+
+TEST(Few, IsAList) {
+  std::mt19937 random(2);
+  std::vector<Few<int>> lists(3);
+  std::vector<std::vector<int>> plain(3);
+  for (int i = 0; i < 20'000; ++i) {
+    std::size_t a = random() % 3, b = random() % 3;
+    int number = static_cast<int>(random() % 10);
+    switch (random() % 5) {
+      case 0:
+        lists[a] = lists[b];
+        plain[a] = plain[b];
+        break;
+      case 1:
+        lists[a].erase_if([&](int& n) { return n == number; });
+        std::erase(plain[a], number);
+        break;
+      case 2:
+        if (plain[a].empty()) break;
+        lists[a].erase(lists[a].begin());
+        plain[a].erase(plain[a].begin());
+        break;
+      default:
+        lists[a].add(number);
+        plain[a].push_back(number);
+    }
+    ASSERT_EQ(std::vector<int>(lists[a].begin(), lists[a].end()), plain[a]);
+  }
+}
+
+TEST(TagSets, WhatIsHeldStaysWhatItIs) {
+  std::mt19937 random(3);
+  Units units(1);
+  TagSets sets(units);
+  auto members = [&sets](TagSet set) {
+    std::set<UnitMember> all;
+    sets.each(set, [&all](UnitMember member) { all.insert(member); });
+    return all;
+  };
+  std::vector<TagSet> held(20);
+  std::vector<std::set<UnitMember>> plain(20);
+  for (int i = 0; i < 5000; ++i) {
+    std::size_t a = random() % 20, b = random() % 20;
+    held[a] = random() % 2 == 0 ? TagSets::of(units.begin(0)) : sets.unite(held[a], held[b], 0);
+    plain[a] = members(held[a]);
+    if (random() % 50 != 0) continue;
+    sets.forget_but([&held](auto&& rename) {
+      for (TagSet& set : held) rename(set);
+    });
+    for (std::size_t j = 0; j < held.size(); ++j) ASSERT_EQ(members(held[j]), plain[j]);
+  }
+}
+
+// Writes down what it is told.
+class Diary final : public Detector {
+ public:
+  void acquire(ThreadIndex t, ChannelId c, EdgeKind, Moment m) override {
+    note("acquire", t.value + c.value, m.value);
+  }
+  void release(ThreadIndex t, ChannelId c, EdgeKind, Moment m) override {
+    note("release", t.value + c.value, m.value);
+  }
+  void access(const Touch& access) override {
+    if (access.size == 0) throw std::runtime_error("nothing");
+    note("access", access.address.value, access.size);
+  }
+  void fresh(Addr address, std::uint64_t size) override { note("fresh", address.value, size); }
+  void atomic_block(ThreadIndex t, bool begins, Moment) override {
+    note("atomic", t.value, begins ? 1 : 0);
+  }
+  bool follows_execution() const override { return true; }
+  void executed(const Exec& exec, ThreadIndex t, Moment) override {
+    note("executed", exec.seq.value, t.value);
+  }
+  void happened(const Event& event, ThreadIndex t) override {
+    note("happened", event.seq.value, t.value);
+  }
+  std::vector<RawFinding> findings() override { return {}; }
+
+  std::vector<std::string> notes;
+
+ private:
+  void note(const char* what, std::uint64_t a, std::uint64_t b) {
+    notes.push_back(what + std::to_string(a) + " " + std::to_string(b));
+  }
+};
+
+TEST(Relay, TellsAllInOrder) {
+  std::mt19937 random(4);
+  Diary direct, told, also;
+  Relay relay;
+  relay.add(told);
+  relay.add(also);
+  for (int stretch = 0; stretch < 20; ++stretch) {
+    std::vector<Event> events(random() % 3000);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      events[i].seq = Seq(i);
+      ThreadIndex thread(static_cast<std::uint16_t>(random() % 4));
+      auto kind = random() % 7;
+      Touch touch;
+      touch.address = Addr(random());
+      touch.size = 1 + random() % 8;
+      Exec exec;
+      exec.seq = Seq(random());
+      for (Detector* detector : {static_cast<Detector*>(&direct), static_cast<Detector*>(&relay)}) {
+        if (kind == 0) detector->acquire(thread, ChannelId(7), EdgeKind::kLock, Moment(i));
+        if (kind == 1) detector->release(thread, ChannelId(8), EdgeKind::kLock, Moment(i));
+        if (kind == 2) detector->access(touch);
+        if (kind == 3) detector->fresh(touch.address, touch.size);
+        if (kind == 4) detector->atomic_block(thread, i % 2 == 0, Moment(i));
+        if (kind == 5) detector->executed(exec, thread, Moment(i));
+        if (kind == 6) detector->happened(events[i], thread);
+      }
+    }
+    relay.finish();
+    ASSERT_EQ(told.notes, direct.notes);
+    ASSERT_EQ(also.notes, direct.notes);
+  }
+}
+
+TEST(Relay, AFailureComesBackAtTheEndOfTheStretch) {
+  Diary diary;
+  Relay relay;
+  relay.add(diary);
+  relay.access({});
+  relay.fresh(Addr(1), 1);
+  EXPECT_THROW(relay.finish(), std::runtime_error);
+  EXPECT_TRUE(diary.notes.empty());
+  relay.fresh(Addr(2), 1);
+  relay.finish();
+  EXPECT_EQ(diary.notes.size(), 1U);
+}
+
+}  // namespace
+}  // namespace svd::test
