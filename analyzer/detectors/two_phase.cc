@@ -27,7 +27,8 @@
 // second writes what the first read, 1 no common lock at first and remote; then the fewest
 // instructions between first and second (UNITS: the real bugs come first by this order).
 //
-// Cost: one walk before; a few operations for each instruction; two shadows of memory.
+// Cost: a walk before; a few operations for each instruction, or for each block when nothing in it
+// follows from shared memory; two shadows of memory, of shared memory and of what follows from it.
 // Known unsoundness: values that follow from no common read are not linked, so objects that must
 // change together are not seen; what the same instruction reads again replaces its earlier read.
 
