@@ -73,8 +73,10 @@ void PaperTwoPhase::step(const Exec& exec, std::size_t thread, std::uint16_t ind
   const Part& part = exec.shape->part;
   Thread& state = threads_[thread];
   predecessors_.clear();
+  cut_.clear();
   auto add = [&](UnitMember member) {
-    if (member != 0 && units_.active(member, thread)) predecessors_.push_back(member);
+    if (member == 0) return;
+    (units_.active(member, thread) ? predecessors_ : cut_).push_back(member);
   };
   for (CellUse use : code_->uses(step))
     if (use.role != UseRole::kAddress) add(state.cells[use.cell]);
@@ -103,6 +105,10 @@ void PaperTwoPhase::step(const Exec& exec, std::size_t thread, std::uint16_t ind
   UnitMember unit = join(thread);
   Seq seq = exec.seq + static_cast<std::uint64_t>(index - part.first);
   this->part(exec, thread, seq, unit);
+  if (UnitListener* listener = unit_listener()) {
+    for (UnitMember member : cut_) listener->follows(unit, member);
+    for (UnitMember member : predecessors_) listener->follows(unit, member);
+  }
   for (CellDef def : code_->defs(step)) state.cells[def.cell] = def.stack ? 0 : unit;
   slots([&](const MemoryAccess& memory) {
     if (memory.slot->write) state.memory.set(memory.address, memory.size, unit);
@@ -157,6 +163,7 @@ UnitMember PaperTwoPhase::join(std::size_t thread) {
 
 void PaperTwoPhase::remember(const Touch& access, UnitMember unit) {
   std::size_t thread = access.thread.value;
+  if (unit != 0 && unit_listener() != nullptr) unit_listener()->accessed(unit, access);
   shadow_.touch(access.address, access.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     std::erase_if(cell.accesses, [&](Access& earlier) {
       if (!units_.active(earlier.unit, earlier.mark.thread)) return true;
@@ -199,6 +206,9 @@ void PaperTwoPhase::report(UnitMember unit, Moment moment, std::size_t thread) {
     std::uint64_t key = (std::uint64_t{conflict.first.site} << 2 | conflict.first.kind) << 32 |
                         (std::uint64_t{conflict.remote.site} << 2 | conflict.remote.kind);
     RawFinding& finding = found_[key];
+    if (finding.instances.size() < kMostInstances)
+      finding.instances.push_back(
+          {Moment(conflict.first.moment), Moment(conflict.remote.moment), conflict.address});
     if (finding.occurrences++ != 0) continue;
     finding.detector = name_;
     RawAccess second("local-second", moment);

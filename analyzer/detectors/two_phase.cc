@@ -148,6 +148,7 @@ std::vector<RawFinding> TwoPhaseDetector::findings() {
 void TwoPhaseDetector::outside(const Touch& access) {
   if (!access.writes() || !shared_.any(access.address, access.size)) return;
   UnitMember unit = units_.begin(access.thread.value);
+  if (unit_listener() != nullptr) unit_listener()->accessed(unit, access);
   shadow_.visit(access.address, access.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     overwrite(cell, access, unit, at, size);
   });
@@ -174,13 +175,18 @@ void TwoPhaseDetector::branch(Seq seq, TagSet condition) {
 }
 
 // The access at hand belongs to the unit.
-void TwoPhaseDetector::belongs(UnitMember unit) const {
+void TwoPhaseDetector::belongs(UnitMember unit, TagSet address) const {
   part(*exec_, thread_, Seq(touch_.moment - moment_of_seq_0_), unit);
+  UnitListener* listener = unit_listener();
+  if (listener == nullptr) return;
+  listener->accessed(unit, touch_);
+  listener->follows(unit, address, values_->sets());
+  listener->decided(unit, touch_.thread, values_->control(thread_), values_->sets());
 }
 
 UnitMember TwoPhaseDetector::read(TagSet address) {
   UnitMember unit = units_.begin(thread_);
-  belongs(unit);
+  belongs(unit, address);
   shadow_.touch(touch_.address, touch_.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     for (const Write& write : cell.writes)
       if (write.mark.is(touch_.thread) && units_.active(write.unit, thread_))
@@ -238,7 +244,7 @@ void TwoPhaseDetector::write(TagSet value, TagSet address) {
     unit = unit == 0 ? units_.of_member(member) : units_.merge(unit, member);
   });
   if (unit == 0) unit = units_.begin(thread_);
-  belongs(unit);
+  belongs(unit, address);
   shadow_.touch(touch_.address, touch_.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     write_again(cell, at, size);
     overwrite(cell, touch_, unit, at, size);
@@ -381,7 +387,11 @@ void TwoPhaseDetector::add(const Mark& first, const Mark& remote, const Trigger&
   auto [entry, added] = (evidence.minor ? lower_ : upper_).try_emplace(key);
   RawFinding& finding = entry->second;
   finding.detector = name_;
-  if (count) ++finding.occurrences;
+  if (count) {
+    ++finding.occurrences;
+    if (finding.instances.size() < kMostInstances)
+      finding.instances.push_back({Moment(first.moment), Moment(remote.moment), range.address});
+  }
   std::uint64_t score = evidence.score();
   if (!added && std::pair(score, ~distance) <= std::pair(finding.score, ~finding.distance)) return;
   finding.score = score;

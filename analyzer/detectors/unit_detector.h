@@ -6,6 +6,8 @@
 #include <functional>
 #include <utility>
 
+#include "cu/control_stack.h"
+#include "cu/tag_sets.h"
 #include "cu/units.h"
 #include "detectors/detector.h"
 
@@ -20,11 +22,26 @@ struct UnitPart {
   UnitMember unit = 0;
 };
 
+// Hears what units do with shared memory, in the order of the run, and what they follow from where
+// that does not make them one unit: the dependences that were cut.
+class UnitListener {
+ public:
+  virtual ~UnitListener() = default;
+  virtual void accessed(UnitMember unit, const Touch& access) = 0;
+  virtual void follows(UnitMember unit, UnitMember from) = 0;
+  virtual void follows(UnitMember unit, TagSet from, const TagSets& sets) = 0;
+  // That the unit did something was decided.
+  virtual void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by,
+                       const TagSets& sets) = 0;
+};
+
 class UnitDetector : public Detector {
  public:
   using Listener = std::function<void(const UnitPart&)>;
   // Hears of each part, in the order of the run.
   void tell(Listener listener) { listener_ = std::move(listener); }
+  // The listener must outlive it.
+  void tell(UnitListener& listener) { unit_listener_ = &listener; }
   Units& units() { return units_; }
 
  protected:
@@ -35,10 +52,13 @@ class UnitDetector : public Detector {
     listener_({seq, ThreadIndex(static_cast<std::uint16_t>(thread)), exec.shape->id, index, unit});
   }
 
+  UnitListener* unit_listener() const { return unit_listener_; }
+
   Units units_;
 
  private:
   Listener listener_;
+  UnitListener* unit_listener_ = nullptr;
 };
 
 }  // namespace svd

@@ -35,7 +35,7 @@ int tier(const Finding& finding) {
 // Findings with the same key are about the same; "" is about nothing else.
 std::string subject(const Finding& finding) {
   std::string memory = finding.variable.empty() ? finding.memory : finding.variable;
-  if (memory.empty() || has(finding, "declared-atomic")) return "";
+  if (memory.empty() || has(finding, "declared-atomic") || has(finding, "svd-cycle")) return "";
   if (is_log(finding)) return "log " + memory;
   bool minor = has(finding, "svd-2pl-minor") || has(finding, "race-harmless");
   return (minor ? "minor " : "race ") + memory;

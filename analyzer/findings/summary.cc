@@ -68,6 +68,12 @@ std::string summarize(const Finding& finding) {
         "what others do",
         describe(finding.accesses.front().place), finding.accesses.front().thread.value);
   }
+  if (finding.detectors.front() == "svd-cycle") {
+    return fmt::format(
+        "computations cannot be put one after the other: {} of thread {} comes before and after "
+        "what others do",
+        describe(finding.accesses.front().place), finding.accesses.front().thread.value);
+  }
   const FindingAccess& first = finding.accesses.front();
   if (finding.detectors.front() == "svd-log") {
     const FindingAccess& local = access_of(finding, "local-write");

@@ -61,6 +61,7 @@ Json finding_json(const Finding& finding) {
   for (const Finding& other : finding.related) {
     related.push_back({{"fingerprint", other.fingerprint},
                        {"detectors", other.detectors},
+                       {"serializable", other.serializable ? Json(*other.serializable) : Json()},
                        {"occurrences", other.occurrences},
                        {"summary", other.summary},
                        {"accesses", accesses_json(other)}});
@@ -70,6 +71,7 @@ Json finding_json(const Finding& finding) {
             {"detectors", finding.detectors},
             {"rank", finding.rank},
             {"on_slice", finding.on_slice ? Json(*finding.on_slice) : Json()},
+            {"serializable", finding.serializable ? Json(*finding.serializable) : Json()},
             {"occurrences", finding.occurrences},
             {"variable", finding.variable},
             {"memory", finding.memory},

@@ -105,6 +105,7 @@ class Text {
     std::string facts;
     for (const std::string& name : finding.detectors) facts += name + ", ";
     facts += finding.occurrences == 1 ? "once" : grouped(finding.occurrences) + " times";
+    if (finding.serializable.value_or(false)) facts += ", serializable";
     if (finding.on_slice.value_or(false)) facts += ", on the slice of the failure";
     line(style_.faint(fmt::format("   {}, {}", facts, finding.fingerprint)));
     if (!finding.memory.empty() && !finding.variable.empty())
