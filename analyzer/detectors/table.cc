@@ -10,6 +10,7 @@
 #include "detectors/event_bits.h"
 #include "detectors/frontier.h"
 #include "detectors/lockset.h"
+#include "detectors/online.h"
 #include "detectors/paper_two_phase.h"
 #include "detectors/races.h"
 #include "detectors/read_log.h"
@@ -54,6 +55,10 @@ std::unique_ptr<Detector> cycles(std::string_view name, std::size_t threads, Loc
   return std::make_unique<CycleDetector>(name, make_units(paper, threads, lock_sets));
 }
 
+std::unique_ptr<Detector> online(std::string_view name, std::size_t threads, LockSets&) {
+  return std::make_unique<OnlineDetector>(name, threads);
+}
+
 constexpr std::array kDetectors{
     DetectorInfo{"svd-2pl", "computations that went on with what others had overwritten", true,
                  false, Races::kAll, two_phase<TwoPhaseDetector::Tier::kUpper>, paper_two_phase, true},
@@ -61,6 +66,8 @@ constexpr std::array kDetectors{
                  Races::kAll, two_phase<TwoPhaseDetector::Tier::kMinor>, nullptr, true},
     DetectorInfo{"svd-cycle", "computations that cannot be put one after the other", false, false,
                  Races::kAll, cycles<false>, cycles<true>},
+    DetectorInfo{"svd-online", "what the published detector would have told while it ran", false,
+                 false, Races::kAll, online},
     DetectorInfo{"race-hb", "accesses that nothing ordered in this run", true, false,
                  Races::kHarmful, races<RaceDetector::Mode::kHappensBefore>},
     DetectorInfo{"race-harmless", "the same, where either order has the same outcome", false, false,

@@ -83,7 +83,8 @@ std::string summarize(const Finding& finding) {
                        local.thread.value, what(finding), describe(local.place),
                        describe(read.place), remote.thread.value, describe(remote.place));
   }
-  if (finding.detectors.front().starts_with("svd-2pl")) {
+  if (finding.detectors.front().starts_with("svd-2pl") ||
+      finding.detectors.front() == "svd-online") {
     const FindingAccess& remote = access_of(finding, "remote");
     const FindingAccess& second = access_of(finding, "local-second");
     bool overwritten = remote.kind != TouchKind::kRead;
