@@ -192,7 +192,7 @@ void OnlineDetector::load(std::size_t thread, BlockNumber block, const Mark& mar
   reads(own->cu, *own, block);
   if (own->state == State::kIdle) own->state = State::kLoaded;
   if (own->state == State::kStored) own->state = State::kTrueDep;
-  if (own->remote.moment == 0 && mark.moment != 0) own->local = mark;
+  own->accessed(mark);
   into = sets_.unite(into, TagSets::of(own->cu), thread);
 }
 
@@ -216,7 +216,7 @@ void OnlineDetector::store(std::size_t thread, BlockNumber block, const Mark& ma
   cu(unit).blocks.push_back(block);
   if (own.state == State::kIdle || own.state == State::kLoaded) own.state = State::kStored;
   if (own.state == State::kLoadedShared) own.state = State::kStoredShared;
-  if (own.remote.moment == 0 && mark.moment != 0) own.local = mark;
+  own.accessed(mark);
 }
 
 // merge_and_update, of two.
@@ -265,11 +265,15 @@ void OnlineDetector::remote(const Touch& access) {
 }
 
 void OnlineDetector::remote(View& view, BlockNumber block, const Touch& access) {
-  if (view.state == State::kTrueDep) return deactivate(view.thread, view.cu);
+  if (view.state == State::kTrueDep) {
+    view.heard = true;
+    return deactivate(view.thread, view.cu);
+  }
   bool stored = view.state == State::kStored || view.state == State::kStoredShared;
   bool conflict = stored || (access.writes() && view.state != State::kIdle);
   if (view.state == State::kLoaded) view.state = State::kLoadedShared;
   if (view.state == State::kStored) view.state = State::kStoredShared;
+  if (view.remote.moment == 0) view.heard = true;
   if (!conflict || view.remote.moment != 0 || view.local.moment == 0) return;
   view.remote = Mark(access);
   for (UnitMember reader : view.readers)

@@ -58,9 +58,16 @@ class OnlineDetector final : public Detector {
     std::uint16_t thread = 0;
     State state = State::kIdle;
     UnitMember cu = 0;
-    Mark local;                       // the thread's last access before the conflict
-    Mark remote;                      // the conflict; moment 0: none
+    bool heard = true;                // of an access of another thread since `local`
+    Mark local;                       // the first access since others had accessed it
+    Mark remote;                      // that conflicts with it; moment 0: none
     std::vector<UnitMember> readers;  // CUs that have it in their read set
+
+    void accessed(const Mark& mark) {
+      if (mark.moment == 0 || !heard || remote.moment != 0) return;
+      local = mark;
+      heard = false;
+    }
   };
   using Views = std::vector<View>;
   // CU_T: blocks, and which of those that were read another thread conflicted with since.
