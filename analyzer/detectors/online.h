@@ -59,12 +59,13 @@ class OnlineDetector final : public Detector {
     State state = State::kIdle;
     UnitMember cu = 0;
     bool heard = true;                // of an access of another thread since `local`
-    Mark local;                       // the first access since others had accessed it
+    Mark local;                       // the last store, or the first load after others
     Mark remote;                      // that conflicts with it; moment 0: none
     std::vector<UnitMember> readers;  // CUs that have it in their read set
 
     void accessed(const Mark& mark) {
-      if (mark.moment == 0 || !heard || remote.moment != 0) return;
+      bool store = mark.kind != static_cast<std::uint32_t>(TouchKind::kRead);
+      if (mark.moment == 0 || !(heard || store) || remote.moment != 0) return;
       local = mark;
       heard = false;
     }

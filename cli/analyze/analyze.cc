@@ -271,6 +271,7 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   }
   // What the user does not want to hear of goes; the best of the rest comes first.
   report.suppressed = suppress(rules, report.findings);
+  report.suppressions = rules.uses();
   rank(report.findings);
   stats.pass("rank");
   if (trace.ending().thread) report.last_place = last_place(trace, places);

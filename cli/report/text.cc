@@ -97,6 +97,10 @@ class Text {
                                      : fmt::format("{} findings", grouped(count));
     if (report_.suppressed > 0) found += fmt::format(", {} suppressed", report_.suppressed);
     line(fmt::format("{} ({})", found, looked));
+    for (const Suppressions::Use& use : report_.suppressions) {
+      if (use.of_finding)
+        line(style_.faint(fmt::format("suppressed {}: {}", use.count, printable(use.rule))));
+    }
   }
 
   void print(const Finding& finding) {

@@ -97,7 +97,7 @@ class Figure7 {
   }
 
   void touch(Block& block, Number at, bool writes) {
-    if (!block.heard || block.remote != kNone) return;
+    if (!(block.heard || writes) || block.remote != kNone) return;
     block.local = at, block.local_writes = writes, block.heard = false;
   }
 
