@@ -30,8 +30,9 @@ class Components {
   void visit(std::uint32_t node, std::uint32_t from);
 
   std::vector<Link> links_;
-  std::vector<std::uint32_t> begin_;  // of the links that leave a node, in out_; two more at the end
-  std::vector<std::uint32_t> out_;    // numbers of links, by the node that they leave
+  std::vector<std::uint32_t>
+      begin_;                       // of the links that leave a node, in out_; two more at the end
+  std::vector<std::uint32_t> out_;  // numbers of links, by the node that they leave
   std::vector<std::uint32_t> component_;
   std::vector<std::uint32_t> by_;  // of a search: the link that reached a node
   std::vector<std::uint32_t> queue_;

@@ -133,8 +133,8 @@ void OnlineDetector::step(const Exec& exec, std::size_t thread, std::uint16_t in
         state.cells[use.cell]);
   }
   // Where calls return to is no data.
-  bool transfers = step.flow == Flow::kCall || step.flow == Flow::kIndirectCall ||
-                   step.flow == Flow::kReturn;
+  bool transfers =
+      step.flow == Flow::kCall || step.flow == Flow::kIndirectCall || step.flow == Flow::kReturn;
   bool checked = false;
   for (; next_memory_ < memories_.size() && memories_[next_memory_].slot->instruction == index;
        ++next_memory_) {
@@ -146,7 +146,8 @@ void OnlineDetector::step(const Exec& exec, std::size_t thread, std::uint16_t in
     if (!transfers) access(thread, memory, told != nullptr ? Mark(*told) : Mark(), operands);
     if (told != nullptr) remote(*told);
   }
-  for (CellDef def : code_->defs(step)) state.cells[def.cell] = def.stack ? TagSet{} : operands.data;
+  for (CellDef def : code_->defs(step))
+    state.cells[def.cell] = def.stack ? TagSet{} : operands.data;
   if (abstract_) {
     state.statements.decide(exec.seq + static_cast<std::uint64_t>(index - exec.shape->part.first),
                             step.pc, step.pc,
@@ -235,7 +236,8 @@ UnitMember OnlineDetector::join(UnitMember a, UnitMember b) {
 UnitMember OnlineDetector::merge(std::size_t thread, TagSet data) {
   UnitMember all = 0;
   sets_.each(data, [&](UnitMember member) {
-    if (units_.active(member, thread)) all = all == 0 ? units_.of_member(member) : join(all, member);
+    if (units_.active(member, thread))
+      all = all == 0 ? units_.of_member(member) : join(all, member);
   });
   return all != 0 ? all : units_.begin(thread);
 }
@@ -308,8 +310,7 @@ void OnlineDetector::check(std::size_t thread, TagSet set, Moment store) {
   });
 }
 
-void OnlineDetector::report(std::size_t thread, const View& view, BlockNumber block,
-                            Moment store) {
+void OnlineDetector::report(std::size_t thread, const View& view, BlockNumber block, Moment store) {
   std::uint64_t key = (std::uint64_t{view.local.site} << 2 | view.local.kind) << 32 |
                       (std::uint64_t{view.remote.site} << 2 | view.remote.kind);
   RawFinding& finding = found_[key];

@@ -105,10 +105,8 @@ void PaperTwoPhase::step(const Exec& exec, std::size_t thread, std::uint16_t ind
   UnitMember unit = join(thread);
   Seq seq = exec.seq + static_cast<std::uint64_t>(index - part.first);
   this->part(exec, thread, seq, unit);
-  if (UnitListener* listener = unit_listener()) {
-    for (UnitMember member : cut_) listener->follows(unit, member);
-    for (UnitMember member : predecessors_) listener->follows(unit, member);
-  }
+  heard(unit, cut_);
+  heard(unit, predecessors_);
   for (CellDef def : code_->defs(step)) state.cells[def.cell] = def.stack ? 0 : unit;
   slots([&](const MemoryAccess& memory) {
     if (memory.slot->write) state.memory.set(memory.address, memory.size, unit);
@@ -163,7 +161,7 @@ UnitMember PaperTwoPhase::join(std::size_t thread) {
 
 void PaperTwoPhase::remember(const Touch& access, UnitMember unit) {
   std::size_t thread = access.thread.value;
-  if (unit != 0 && unit_listener() != nullptr) unit_listener()->accessed(unit, access);
+  if (unit != 0) heard(unit, access);
   shadow_.touch(access.address, access.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     std::erase_if(cell.accesses, [&](Access& earlier) {
       if (!units_.active(earlier.unit, earlier.mark.thread)) return true;
@@ -206,10 +204,9 @@ void PaperTwoPhase::report(UnitMember unit, Moment moment, std::size_t thread) {
     std::uint64_t key = (std::uint64_t{conflict.first.site} << 2 | conflict.first.kind) << 32 |
                         (std::uint64_t{conflict.remote.site} << 2 | conflict.remote.kind);
     RawFinding& finding = found_[key];
-    if (finding.instances.size() < kMostInstances)
-      finding.instances.push_back(
-          {Moment(conflict.first.moment), Moment(conflict.remote.moment), conflict.address});
-    if (finding.occurrences++ != 0) continue;
+    finding.happened(
+        {Moment(conflict.first.moment), Moment(conflict.remote.moment), conflict.address});
+    if (finding.occurrences > 1) continue;
     finding.detector = name_;
     RawAccess second("local-second", moment);
     second.thread = ThreadIndex(static_cast<std::uint16_t>(thread));

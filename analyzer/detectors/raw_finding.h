@@ -51,6 +51,8 @@ struct Meeting {
   Addr address{};
 };
 
+inline constexpr std::size_t kMostInstances = 65'536;  // 1.5 MB
+
 struct RawFinding {
   std::string_view detector{};
   std::vector<RawAccess> accesses{};  // in the order of their moments, mostly
@@ -59,9 +61,14 @@ struct RawFinding {
   std::uint64_t score = 0;
   std::uint64_t distance = 0;
   std::optional<bool> serializable{};  // of a violation, where it was asked: see cycles.h
-  std::vector<Meeting> instances{};  // of a race or violation, the first kMostInstances
+  std::vector<Meeting> instances{};    // of a race or violation, the first kMostInstances
+
+  // Once more.
+  void happened(const Meeting& meeting) {
+    ++occurrences;
+    if (instances.size() < kMostInstances) instances.push_back(meeting);
+  }
 };
-inline constexpr std::size_t kMostInstances = 65'536;  // 1.5 MB
 
 // Raw findings with two or three accesses, grouped by their sites.
 class RawFindings {

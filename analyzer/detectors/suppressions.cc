@@ -150,7 +150,8 @@ Status Suppressions::add(std::string_view rules, const std::string& name_for_err
       finding_rules_.push_back({word[1], what, word[3]});
     } else {
       return wrong(
-          "expected 'code MODULE FUNCTION', 'overread MODULE FUNCTION', 'atomic MODULE FUNCTION' or "
+          "expected 'code MODULE FUNCTION', 'overread MODULE FUNCTION', 'atomic MODULE FUNCTION' "
+          "or "
           "'finding DETECTOR WHAT GLOB'");
     }
   }
@@ -176,8 +177,8 @@ std::vector<Suppressions::Use> Suppressions::uses() const {
   auto add = [&uses](const char* kind, const std::vector<CodeRule>& rules) {
     for (const CodeRule& rule : rules)
       if (!rule.used.empty())
-        uses.push_back({fmt::format("{} {} {}", kind, rule.module, rule.function), false,
-                        rule.used.size()});
+        uses.push_back(
+            {fmt::format("{} {} {}", kind, rule.module, rule.function), false, rule.used.size()});
   };
   add("code", code_rules_);
   add("overread", overread_rules_);

@@ -67,7 +67,8 @@ class Suppressions {
  private:
   struct CodeRule {
     std::string module, function;
-    mutable std::set<std::string> used{};  // modules and functions that it was asked about and meant
+    mutable std::set<std::string>
+        used{};  // modules and functions that it was asked about and meant
   };
   std::vector<CodeRule>* rules_called(std::string_view name);
   static bool any(const std::vector<CodeRule>& rules, std::string_view module,

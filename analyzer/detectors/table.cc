@@ -61,7 +61,8 @@ std::unique_ptr<Detector> online(std::string_view name, std::size_t threads, Loc
 
 constexpr std::array kDetectors{
     DetectorInfo{"svd-2pl", "computations that went on with what others had overwritten", true,
-                 false, Races::kAll, two_phase<TwoPhaseDetector::Tier::kUpper>, paper_two_phase, true},
+                 false, Races::kAll, two_phase<TwoPhaseDetector::Tier::kUpper>, paper_two_phase,
+                 true},
     DetectorInfo{"svd-2pl-minor", "the same, where it may well be meant so", false, false,
                  Races::kAll, two_phase<TwoPhaseDetector::Tier::kMinor>, nullptr, true},
     DetectorInfo{"svd-cycle", "computations that cannot be put one after the other", false, false,

@@ -14,9 +14,8 @@
 //               They do not end at an unlock: atomicity that is broken between two critical
 //               sections is what is looked for
 //   second is   a store to shared memory, by value, address or condition; a load through an
-//   address;
-//               a branch; a read of the same location elsewhere in the code (polling is none). All
-//               have to follow from the first read. A crash is one of them: the load that faulted
+//               address; a branch; a read of the same location elsewhere in the code (polling is
+//               none). All follow from the first read. A crash is one: the load that faulted
 //   ordered     by create, join, barrier, condition or semaphore: no conflict
 //   minor       what may well be meant so: the second read or write does not follow from the first
 //               access (r-W-r, w-R-w); the thread had itself written the location since; accesses
@@ -148,7 +147,7 @@ std::vector<RawFinding> TwoPhaseDetector::findings() {
 void TwoPhaseDetector::outside(const Touch& access) {
   if (!access.writes() || !shared_.any(access.address, access.size)) return;
   UnitMember unit = units_.begin(access.thread.value);
-  if (unit_listener() != nullptr) unit_listener()->accessed(unit, access);
+  heard(unit, access);
   shadow_.visit(access.address, access.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     overwrite(cell, access, unit, at, size);
   });
@@ -177,11 +176,7 @@ void TwoPhaseDetector::branch(Seq seq, TagSet condition) {
 // The access at hand belongs to the unit.
 void TwoPhaseDetector::belongs(UnitMember unit, TagSet address) const {
   part(*exec_, thread_, Seq(touch_.moment - moment_of_seq_0_), unit);
-  UnitListener* listener = unit_listener();
-  if (listener == nullptr) return;
-  listener->accessed(unit, touch_);
-  listener->follows(unit, address, values_->sets());
-  listener->decided(unit, touch_.thread, values_->control(thread_), values_->sets());
+  heard(unit, touch_, address, values_->control(thread_), values_->sets());
 }
 
 UnitMember TwoPhaseDetector::read(TagSet address) {
@@ -387,11 +382,7 @@ void TwoPhaseDetector::add(const Mark& first, const Mark& remote, const Trigger&
   auto [entry, added] = (evidence.minor ? lower_ : upper_).try_emplace(key);
   RawFinding& finding = entry->second;
   finding.detector = name_;
-  if (count) {
-    ++finding.occurrences;
-    if (finding.instances.size() < kMostInstances)
-      finding.instances.push_back({Moment(first.moment), Moment(remote.moment), range.address});
-  }
+  if (count) finding.happened({Moment(first.moment), Moment(remote.moment), range.address});
   std::uint64_t score = evidence.score();
   if (!added && std::pair(score, ~distance) <= std::pair(finding.score, ~finding.distance)) return;
   finding.score = score;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "cu/control_stack.h"
 #include "cu/tag_sets.h"
@@ -52,7 +53,20 @@ class UnitDetector : public Detector {
     listener_({seq, ThreadIndex(static_cast<std::uint16_t>(thread)), exec.shape->id, index, unit});
   }
 
-  UnitListener* unit_listener() const { return unit_listener_; }
+  void heard(UnitMember unit, const Touch& access) const {
+    if (unit_listener_ != nullptr) unit_listener_->accessed(unit, access);
+  }
+  void heard(UnitMember unit, const std::vector<UnitMember>& from) const {
+    if (unit_listener_ == nullptr) return;
+    for (UnitMember member : from) unit_listener_->follows(unit, member);
+  }
+  void heard(UnitMember unit, const Touch& access, TagSet address, const ControlStack& control,
+             const TagSets& sets) const {
+    if (unit_listener_ == nullptr) return;
+    unit_listener_->accessed(unit, access);
+    unit_listener_->follows(unit, address, sets);
+    unit_listener_->decided(unit, access.thread, control, sets);
+  }
 
   Units units_;
 

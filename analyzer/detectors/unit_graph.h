@@ -28,8 +28,7 @@ class UnitGraph {
   void accessed(UnitMember unit, const Touch& access);
   void follows(UnitMember unit, UnitMember from) { arc(from, unit, Mark()); }
   void follows(UnitMember unit, TagSet from, const TagSets& sets);
-  void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by,
-               const TagSets& sets);
+  void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by, const TagSets& sets);
   void fresh(Addr address, std::uint64_t size) { shadow_.clear(address, size); }
 
   std::size_t arcs() const { return arcs_.size(); }

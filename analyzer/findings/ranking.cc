@@ -38,8 +38,8 @@ std::string subject(const Finding& finding) {
   std::string memory = finding.variable.empty() ? finding.memory : finding.variable;
   if (memory.empty() || has(finding, "declared-atomic") || has(finding, "svd-cycle")) return "";
   if (is_log(finding)) return "log " + memory;
-  bool minor = has(finding, "svd-2pl-minor") || has(finding, "svd-online") ||
-               has(finding, "race-harmless");
+  bool minor =
+      has(finding, "svd-2pl-minor") || has(finding, "svd-online") || has(finding, "race-harmless");
   return (minor ? "minor " : "race ") + memory;
 }
 

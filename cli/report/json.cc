@@ -114,10 +114,14 @@ void print_json(const Report& report, Output& output) {
     suppressions.push_back({{"rule", use.rule}, {"uses", use.count}});
   Json statistics = Json::object();
   for (const auto& [name, number] : report.statistics) statistics[name] = number;
-  Json json{{"schema", "svd-report/1"},           {"trace", trace_json(report)},
-            {"detectors", report.looked},         {"findings", std::move(findings)},
-            {"suppressed", report.suppressed},    {"suppressions", std::move(suppressions)},
-            {"diagnostics", std::move(diagnostics)}, {"statistics", std::move(statistics)}};
+  Json json{{"schema", "svd-report/1"},
+            {"trace", trace_json(report)},
+            {"detectors", report.looked},
+            {"findings", std::move(findings)},
+            {"suppressed", report.suppressed},
+            {"suppressions", std::move(suppressions)},
+            {"diagnostics", std::move(diagnostics)},
+            {"statistics", std::move(statistics)}};
   if (report.slice != nullptr) json["slice"] = slice_json(*report.slice);
   output.write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

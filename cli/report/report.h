@@ -20,12 +20,12 @@ namespace svd::cli {
 
 struct Report {
   const TraceReader& trace;
-  CodePlace last_place{};              // of the run's last instruction, where it ended in a thread
-  std::vector<Finding> findings{};     // ranked
-  std::vector<std::string> looked{};   // names of the detectors that ran
-  std::uint64_t suppressed = 0;        // findings that are not shown
+  CodePlace last_place{};             // of the run's last instruction, where it ended in a thread
+  std::vector<Finding> findings{};    // ranked
+  std::vector<std::string> looked{};  // names of the detectors that ran
+  std::uint64_t suppressed = 0;       // findings that are not shown
   std::vector<Suppressions::Use> suppressions{};  // the rules that applied
-  const SliceReport* slice = nullptr;  // of the failure, if the run failed
+  const SliceReport* slice = nullptr;             // of the failure, if the run failed
   Diagnostics diagnostics{};
   std::vector<std::pair<std::string, std::uint64_t>> statistics{};
 };

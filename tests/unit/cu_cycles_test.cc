@@ -122,8 +122,7 @@ class RandomUnits {
     if (below(4) == 0) stack.at(below(2) == 0 ? kNoParent : Seq(below(seq.value + 1)));
     if (below(4) == 0) {
       TagSet condition = TagSets::of(any_unit(thread));
-      if (below(2) == 0)
-        condition = sets_.unite(condition, TagSets::of(any_unit(thread)), thread);
+      if (below(2) == 0) condition = sets_.unite(condition, TagSets::of(any_unit(thread)), thread);
       stack.decide(seq, Pc(below(3)), Pc(10 + below(3)), condition);
     }
     access(thread, seq);

@@ -323,9 +323,9 @@ TEST(Figure8, AnAccessOfAnotherThreadEndsATrueDependence) {
 TEST(Skipper, GuessesWhereControlComesTogether) {
   TraceBuilder trace;
   Block block;
-  block.code = {0x74, 0x01, 0x90,                     // 0: je 3; nop
-                0x74, 0x03, 0x90, 0xeb, 0x01, 0x90,   // 3: je 8; nop; jmp 9; 8: nop
-                0x74, 0xf5, 0xc3};                    // 9: je 0; ret
+  block.code = {0x74, 0x01, 0x90,                    // 0: je 3; nop
+                0x74, 0x03, 0x90, 0xeb, 0x01, 0x90,  // 3: je 8; nop; jmp 9; 8: nop
+                0x74, 0xf5, 0xc3};                   // 9: je 0; ret
   std::uint64_t pc = 0x1000;
   for (std::uint8_t length : std::initializer_list<std::uint8_t>{2, 1, 2, 1, 2, 1, 2, 1}) {
     block.instructions.push_back({Pc(pc), length});

@@ -180,7 +180,8 @@ Pairs cycles(const Statements& run, const Partition& cu) {
     for (Number st = 0; st < s; ++st) {
       if (run[st].thread == run[s].thread) continue;
       Number v = run[s].left, w = run[st].left;
-      bool conflict = (v != kNone && (v == w || reads(run[st], v))) || (w != kNone && reads(run[s], w));
+      bool conflict =
+          (v != kNone && (v == w || reads(run[st], v))) || (w != kNone && reads(run[s], w));
       if (conflict) after(st);
     }
   }
@@ -245,8 +246,7 @@ Answer pass(const Statements& run) {
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);
-  CycleDetector detector("svd-cycle",
-                         std::make_unique<PaperTwoPhase>("svd-2pl", scan.threads()));
+  CycleDetector detector("svd-cycle", std::make_unique<PaperTwoPhase>("svd-2pl", scan.threads()));
   std::vector<UnitMember> members;
   detector.units().tell([&members](const UnitPart& part) { members.push_back(part.unit); });
   scan.add(detector);
@@ -257,7 +257,8 @@ Answer pass(const Statements& run) {
   }
   std::vector<Number> units;
   units.reserve(members.size());
-  for (UnitMember member : members) units.push_back(Number(detector.units().units().of_member(member)));
+  for (UnitMember member : members)
+    units.push_back(Number(detector.units().units().of_member(member)));
   Answer answer{normal(units), {}, {}};
   // Moments count from 1, and there are no events.
   auto number = [](const RawAccess& access) { return Number(access.moment.value) - 1; };

@@ -32,9 +32,9 @@ Block code(std::uint64_t at, std::initializer_list<std::vector<std::uint8_t>> in
 class Program {
  public:
   Program() {
-    Block store = code(0x402000, {{0x89, 0x07}});                              // mov [rdi],eax
-    Block look = code(0x401000, {{0x8b, 0x07}, {0x85, 0xc0}, {0x74, 0x02}});   // load, test, je 8
-    Block copy = code(0x403000, {{0x8b, 0x07}, {0x89, 0x06}});                 // and mov [rsi],eax
+    Block store = code(0x402000, {{0x89, 0x07}});                             // mov [rdi],eax
+    Block look = code(0x401000, {{0x8b, 0x07}, {0x85, 0xc0}, {0x74, 0x02}});  // load, test, je 8
+    Block copy = code(0x403000, {{0x8b, 0x07}, {0x89, 0x06}});                // and mov [rsi],eax
     store.slots = {Slot{.instruction = 0, .size = 4, .write = true}};
     look.slots = {Slot{.instruction = 0, .size = 4}};
     copy.slots = {Slot{.instruction = 0, .size = 4},
@@ -71,8 +71,7 @@ class Program {
     NoNames names;
     LockSets lock_sets;
     Scan scan(trace, rules, names, lock_sets);
-    RaceDetector detector("race-hb", RaceDetector::Mode::kHappensBefore, scan.threads(),
-                          lock_sets);
+    RaceDetector detector("race-hb", RaceDetector::Mode::kHappensBefore, scan.threads(), lock_sets);
     scan.add(detector);
     Chunk chunk;
     for (std::size_t i = 0; i < trace.chunks().size(); ++i) {
