@@ -71,6 +71,7 @@ std::vector<RawFinding> CycleDetector::findings() {
     }
   }
   std::vector<RawFinding> found;
+  found.reserve(by_sites.size());
   for (auto& [sites, finding] : by_sites) found.push_back(std::move(finding));
   std::sort(found.begin(), found.end(), [](const RawFinding& a, const RawFinding& b) {
     return std::pair(a.accesses.size(), a.accesses[0].moment) <
