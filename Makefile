@@ -13,7 +13,7 @@ define build
 @cmake --build --preset $(1) -j$(JOBS) $(if $(2),--target $(2))
 endef
 
-.PHONY: help demo test oracle bench bench-record bench-chaos servers fuzz format tidy clean
+.PHONY: help demo test oracle bench bench-record bench-chaos evaluation servers fuzz format tidy clean
 
 help:
 	@echo 'make demo     install what is missing, build, and show the main job on an example'
@@ -22,6 +22,7 @@ help:
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make bench-record  measure what recording costs, beside what other tools cost'
 	@echo 'make bench-chaos   count how often the examples fail under each kind of scheduling'
+	@echo 'make evaluation  record the examples and the servers, and make the table of docs/evaluation.md'
 	@echo 'make servers  install servers of Debian and record them under a small load'
 	@echo 'make fuzz     look for inputs that break the readers, FUZZ_SECONDS=$(FUZZ_SECONDS) for each'
 	@echo 'make format   lay out the sources and check their licence lines'
@@ -60,6 +61,12 @@ bench-chaos:
 	@packaging/install-missing build run
 	$(call build,release,svd-record svd_tool svd_preload svd_examples)
 	@tests/bench/chaos/run build/release
+
+evaluation:
+	@packaging/install-missing build run measure
+	@tests/servers/install
+	$(call build,release,svd-record svd-analyze svd_tool svd_preload svd_examples)
+	@tests/evaluation/run build/release --servers
 
 servers:
 	@packaging/install-missing build run measure

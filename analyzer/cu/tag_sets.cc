@@ -18,7 +18,7 @@ TagSet TagSets::unite_different(TagSet a, TagSet b, std::size_t thread) {
   std::sort(scratch_.begin(), scratch_.end());
   scratch_.erase(std::unique(scratch_.begin(), scratch_.end()), scratch_.end());
   if (scratch_.size() > kMost) {
-    for (UnitMember member : scratch_) units_.merge(scratch_.front(), member);
+    for (UnitMember member : scratch_) merge_(scratch_.front(), member);
     scratch_.assign(1, units_.of_member(scratch_.front()));
   }
   TagSet united;

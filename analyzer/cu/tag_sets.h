@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cu/units.h"
@@ -23,7 +25,11 @@ struct TagSet {
 
 class TagSets {
  public:
-  explicit TagSets(Units& units) : units_(units), first_{0} {}
+  // Where units become one because they are too many, `merge` does it: Units::merge if not said.
+  using Merge = std::function<void(UnitMember, UnitMember)>;
+  explicit TagSets(Units& units)
+      : TagSets(units, [&units](UnitMember a, UnitMember b) { units.merge(a, b); }) {}
+  TagSets(Units& units, Merge merge) : units_(units), merge_(std::move(merge)), first_{0} {}
 
   static TagSet of(UnitMember member) { return {member | kSingle}; }
 
@@ -83,6 +89,7 @@ class TagSets {
     TagSet a, b, united;
   };
   Units& units_;
+  Merge merge_;
   std::vector<UnitMember> members_;
   std::vector<std::uint32_t> first_;  // of each set that is not a single member, and the end
   std::vector<UnitMember> scratch_;

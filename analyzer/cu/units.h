@@ -62,6 +62,8 @@ class Units {
   // Remarks are numbered from 1 in the order in which they are made.
   std::uint32_t remark(UnitMember member);
 
+  // All are below.
+  UnitMember members() const { return static_cast<UnitMember>(nodes_.size()); }
   // How many there were, those that became one counted once.
   std::uint64_t count() const { return count_; }
 

@@ -57,7 +57,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
 
   void add(const RawFinding& race) {
     looked_at_[only(race, TouchKind::kRead)->site->value] = true;
-    for (const RaceInstance& instance : race.instances) {
+    for (const Meeting& instance : race.instances) {
       addresses_.add(instance.address, 1);
       writes_[instance.earlier];
       writes_[instance.later];
@@ -95,7 +95,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
   bool harmless(const RawFinding& race) const {
     const Place& place = places_[only(race, TouchKind::kRead)->site->value];
     return !place.matters &&
-           std::all_of(race.instances.begin(), race.instances.end(), [&](const RaceInstance& i) {
+           std::all_of(race.instances.begin(), race.instances.end(), [&](const Meeting& i) {
              const Written& earlier = writes_.at(i.earlier);
              std::optional<std::uint64_t> other =
                  earlier.now ? earlier.before : writes_.at(i.later).now;

@@ -70,8 +70,10 @@ void PaperTwoPhase::step(const Exec& exec, std::size_t thread, std::uint16_t ind
   const Part& part = exec.shape->part;
   Thread& state = threads_[thread];
   predecessors_.clear();
+  cut_.clear();
   auto add = [&](UnitMember member) {
-    if (member != 0 && units_.active(member, thread)) predecessors_.push_back(member);
+    if (member == 0) return;
+    (units_.active(member, thread) ? predecessors_ : cut_).push_back(member);
   };
   for (CellUse use : code_->uses(step))
     if (use.role != UseRole::kAddress) add(state.cells[use.cell]);
@@ -100,6 +102,8 @@ void PaperTwoPhase::step(const Exec& exec, std::size_t thread, std::uint16_t ind
   UnitMember unit = join(thread);
   Seq seq = exec.seq + static_cast<std::uint64_t>(index - part.first);
   this->part(exec, thread, seq, unit);
+  heard(unit, cut_);
+  heard(unit, predecessors_);
   for (CellDef def : code_->defs(step)) state.cells[def.cell] = def.stack ? 0 : unit;
   slots([&](const MemoryAccess& memory) {
     if (memory.slot->write) state.memory.set(memory.address, memory.size, unit);
@@ -154,6 +158,7 @@ UnitMember PaperTwoPhase::join(std::size_t thread) {
 
 void PaperTwoPhase::remember(const Touch& access, UnitMember unit) {
   std::size_t thread = access.thread.value;
+  if (unit != 0) heard(unit, access);
   shadow_.touch(access.address, access.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     std::erase_if(cell.accesses, [&](Access& earlier) {
       if (!units_.active(earlier.unit, earlier.mark.thread)) return true;
@@ -196,7 +201,9 @@ void PaperTwoPhase::report(UnitMember unit, Moment moment, std::size_t thread) {
     std::uint64_t key = (std::uint64_t{conflict.first.site} << 2 | conflict.first.kind) << 32 |
                         (std::uint64_t{conflict.remote.site} << 2 | conflict.remote.kind);
     RawFinding& finding = found_[key];
-    if (finding.occurrences++ != 0) continue;
+    finding.happened(
+        {Moment(conflict.first.moment), Moment(conflict.remote.moment), conflict.address});
+    if (finding.occurrences > 1) continue;
     finding.detector = name_;
     RawAccess second("local-second", moment);
     second.thread = ThreadIndex(static_cast<std::uint16_t>(thread));

@@ -80,6 +80,7 @@ class PaperTwoPhase final : public UnitDetector {
   bool abstract_ = false;
   std::vector<Touch> pending_;            // of the execution at hand
   std::vector<UnitMember> predecessors_;  // of the instruction at hand
+  std::vector<UnitMember> cut_;           // and those in units that had ended
   std::vector<std::pair<std::uint16_t, Seq>> segments_;
   std::unordered_map<std::uint64_t, RawFinding> found_;
 };

@@ -45,11 +45,13 @@ struct RawAccess {
       : RawAccess(r, Mark(access), a, s) {}
 };
 
-// One time that a race happened.
-struct RaceInstance {
+// One time that two accesses met: of a race both, of a violation the unit's and the other thread's.
+struct Meeting {
   Moment earlier{}, later{};
   Addr address{};
 };
+
+inline constexpr std::size_t kMostInstances = 65'536;  // 1.5 MB
 
 struct RawFinding {
   std::string_view detector{};
@@ -58,9 +60,15 @@ struct RawFinding {
   // How much speaks for it, and how near what belongs together lies: of detectors that rank.
   std::uint64_t score = 0;
   std::uint64_t distance = 0;
-  std::vector<RaceInstance> instances{};  // of a race, the first kMostInstances
+  std::optional<bool> serializable{};  // of a violation, where it was asked: see cycles.h
+  std::vector<Meeting> instances{};    // of a race or violation, the first kMostInstances
+
+  // Once more.
+  void happened(const Meeting& meeting) {
+    ++occurrences;
+    if (instances.size() < kMostInstances) instances.push_back(meeting);
+  }
 };
-inline constexpr std::size_t kMostInstances = 65'536;  // 1.5 MB
 
 // Raw findings with two or three accesses, grouped by their sites.
 class RawFindings {

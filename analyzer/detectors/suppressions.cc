@@ -150,8 +150,9 @@ Status Suppressions::add(std::string_view rules, const std::string& name_for_err
       finding_rules_.push_back({word[1], what, word[3]});
     } else {
       return wrong(
-          "expected 'code MODULE FUNCTION', 'overread MODULE FUNCTION' or 'finding DETECTOR WHAT "
-          "GLOB'");
+          "expected 'code MODULE FUNCTION', 'overread MODULE FUNCTION', 'atomic MODULE FUNCTION' "
+          "or "
+          "'finding DETECTOR WHAT GLOB'");
     }
   }
   return Done{};
@@ -164,9 +165,31 @@ bool Suppressions::any(const std::vector<CodeRule>& rules, std::string_view modu
   std::string full(function);
   std::string bare = full.substr(0, full.find('('));
   return std::any_of(rules.begin(), rules.end(), [&](const CodeRule& rule) {
-    return (glob_matches(rule.module, name) || glob_matches(rule.module, path)) &&
-           (glob_matches(rule.function, full) || glob_matches(rule.function, bare));
+    bool meant = (glob_matches(rule.module, name) || glob_matches(rule.module, path)) &&
+                 (glob_matches(rule.function, full) || glob_matches(rule.function, bare));
+    if (meant && !full.empty()) rule.used.insert(name + " " + full);
+    return meant;
   });
+}
+
+std::vector<Suppressions::Use> Suppressions::uses() const {
+  std::vector<Use> uses;
+  auto add = [&uses](const char* kind, const std::vector<CodeRule>& rules) {
+    for (const CodeRule& rule : rules)
+      if (!rule.used.empty())
+        uses.push_back(
+            {fmt::format("{} {} {}", kind, rule.module, rule.function), false, rule.used.size()});
+  };
+  add("code", code_rules_);
+  add("overread", overread_rules_);
+  add("atomic", atomic_rules_);
+  constexpr const char* kWhat[] = {"function", "file", "variable"};
+  for (const FindingRule& rule : finding_rules_)
+    if (rule.uses != 0)
+      uses.push_back({fmt::format("finding {} {} {}", rule.detector,
+                                  kWhat[static_cast<std::size_t>(rule.what)], rule.glob),
+                      true, rule.uses});
+  return uses;
 }
 
 }  // namespace svd

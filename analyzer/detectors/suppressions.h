@@ -6,8 +6,7 @@
 //     code MODULE FUNCTION          accesses of this code, and of system libraries that it calls,
 //                                   are left out of the analysis
 //     overread MODULE FUNCTION      reads of more than 8 bytes by this code may go past what it
-//     looks
-//                                   at, and are left out
+//                                   looks at, and are left out
 //     atomic MODULE FUNCTION        what this code reads and writes is atomic, also where it is
 //                                   inlined
 //     finding DETECTOR WHAT GLOB    findings are not shown; WHAT is function, file or variable, and
@@ -18,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,12 +52,23 @@ class Suppressions {
     std::string detector;
     What what = What::kFunction;
     std::string glob;
+    mutable std::uint64_t uses = 0;  // findings that it left out: suppress() counts
   };
   const std::vector<FindingRule>& finding_rules() const { return finding_rules_; }
+
+  // The rules that applied to something, each as it is written.
+  struct Use {
+    std::string rule;
+    bool of_finding = false;
+    std::uint64_t count = 0;  // of findings, or of functions
+  };
+  std::vector<Use> uses() const;
 
  private:
   struct CodeRule {
     std::string module, function;
+    mutable std::set<std::string>
+        used{};  // modules and functions that it was asked about and meant
   };
   std::vector<CodeRule>* rules_called(std::string_view name);
   static bool any(const std::vector<CodeRule>& rules, std::string_view module,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "detectors/detector.h"
+#include "detectors/unit_detector.h"
 
 namespace svd {
 
@@ -24,9 +25,13 @@ struct DetectorInfo {
                                              LockSets& lock_sets);
   Make make;
   Make make_paper = nullptr;  // with the units of the paper
+  bool violations = false;    // of units: they can be serializable nevertheless (cycles.h)
 };
 
 std::span<const DetectorInfo> all_detectors();
+
+// What finds computational units: those of the default, or of the paper.
+std::unique_ptr<UnitDetector> make_units(bool paper, std::size_t threads, LockSets& lock_sets);
 
 bool has_atomic_blocks(const TraceReader& trace);
 

@@ -14,9 +14,8 @@
 //               They do not end at an unlock: atomicity that is broken between two critical
 //               sections is what is looked for
 //   second is   a store to shared memory, by value, address or condition; a load through an
-//   address;
-//               a branch; a read of the same location elsewhere in the code (polling is none). All
-//               have to follow from the first read. A crash is one of them: the load that faulted
+//               address; a branch; a read of the same location elsewhere in the code (polling is
+//               none). All follow from the first read. A crash is one: the load that faulted
 //   ordered     by create, join, barrier, condition or semaphore: no conflict
 //   minor       what may well be meant so: the second read or write does not follow from the first
 //               access (r-W-r, w-R-w); the thread had itself written the location since; accesses
@@ -146,6 +145,7 @@ std::vector<RawFinding> TwoPhaseDetector::findings() {
 void TwoPhaseDetector::outside(const Touch& access) {
   if (!access.writes() || !access.shared) return;
   UnitMember unit = units_.begin(access.thread.value);
+  heard(unit, access);
   shadow_.visit(access.address, access.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     overwrite(cell, access, unit, at, size);
   });
@@ -172,13 +172,14 @@ void TwoPhaseDetector::branch(Seq seq, TagSet condition) {
 }
 
 // The access at hand belongs to the unit.
-void TwoPhaseDetector::belongs(UnitMember unit) const {
+void TwoPhaseDetector::belongs(UnitMember unit, TagSet address) const {
   part(*exec_, thread_, Seq(touch_.moment - moment_of_seq_0_), unit);
+  heard(unit, touch_, address, values_->control(thread_), values_->sets());
 }
 
 UnitMember TwoPhaseDetector::read(TagSet address) {
   UnitMember unit = units_.begin(thread_);
-  belongs(unit);
+  belongs(unit, address);
   shadow_.touch(touch_.address, touch_.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     for (const Write& write : cell.writes)
       if (write.mark.is(touch_.thread) && units_.active(write.unit, thread_))
@@ -236,7 +237,7 @@ void TwoPhaseDetector::write(TagSet value, TagSet address) {
     unit = unit == 0 ? units_.of_member(member) : units_.merge(unit, member);
   });
   if (unit == 0) unit = units_.begin(thread_);
-  belongs(unit);
+  belongs(unit, address);
   shadow_.touch(touch_.address, touch_.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     write_again(cell, at, size);
     overwrite(cell, touch_, unit, at, size);
@@ -379,7 +380,7 @@ void TwoPhaseDetector::add(const Mark& first, const Mark& remote, const Trigger&
   auto [entry, added] = (evidence.minor ? lower_ : upper_).try_emplace(key);
   RawFinding& finding = entry->second;
   finding.detector = name_;
-  if (count) ++finding.occurrences;
+  if (count) finding.happened({Moment(first.moment), Moment(remote.moment), range.address});
   std::uint64_t score = evidence.score();
   if (!added && std::pair(score, ~distance) <= std::pair(finding.score, ~finding.distance)) return;
   finding.score = score;

@@ -113,7 +113,7 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   void branch(Seq seq, TagSet condition) override;
 
   void outside(const Touch& access);
-  void belongs(UnitMember unit) const;
+  void belongs(UnitMember unit, TagSet address) const;
   void reread(Cell& cell, UnitMember unit, TagSet address, Addr at, std::uint64_t size);
   void read_again(const Read& read, TagSet address, const Range& range);
   void overwrite(Cell& cell, const Touch& by, UnitMember unit, Addr at, std::uint64_t size);

@@ -5,7 +5,10 @@
 
 #include <functional>
 #include <utility>
+#include <vector>
 
+#include "cu/control_stack.h"
+#include "cu/tag_sets.h"
 #include "cu/units.h"
 #include "detectors/detector.h"
 
@@ -20,11 +23,26 @@ struct UnitPart {
   UnitMember unit = 0;
 };
 
+// Hears what units do with shared memory, in the order of the run, and what they follow from where
+// that does not make them one unit: the dependences that were cut.
+class UnitListener {
+ public:
+  virtual ~UnitListener() = default;
+  virtual void accessed(UnitMember unit, const Touch& access) = 0;
+  virtual void follows(UnitMember unit, UnitMember from) = 0;
+  virtual void follows(UnitMember unit, TagSet from, const TagSets& sets) = 0;
+  // That the unit did something was decided.
+  virtual void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by,
+                       const TagSets& sets) = 0;
+};
+
 class UnitDetector : public Detector {
  public:
   using Listener = std::function<void(const UnitPart&)>;
   // Hears of each part, in the order of the run.
   void tell(Listener listener) { listener_ = std::move(listener); }
+  // The listener must outlive it.
+  void tell(UnitListener& listener) { unit_listener_ = &listener; }
   Units& units() { return units_; }
 
  protected:
@@ -35,10 +53,26 @@ class UnitDetector : public Detector {
     listener_({seq, ThreadIndex(static_cast<std::uint16_t>(thread)), exec.shape->id, index, unit});
   }
 
+  void heard(UnitMember unit, const Touch& access) const {
+    if (unit_listener_ != nullptr) unit_listener_->accessed(unit, access);
+  }
+  void heard(UnitMember unit, const std::vector<UnitMember>& from) const {
+    if (unit_listener_ == nullptr) return;
+    for (UnitMember member : from) unit_listener_->follows(unit, member);
+  }
+  void heard(UnitMember unit, const Touch& access, TagSet address, const ControlStack& control,
+             const TagSets& sets) const {
+    if (unit_listener_ == nullptr) return;
+    unit_listener_->accessed(unit, access);
+    unit_listener_->follows(unit, address, sets);
+    unit_listener_->decided(unit, access.thread, control, sets);
+  }
+
   Units units_;
 
  private:
   Listener listener_;
+  UnitListener* unit_listener_ = nullptr;
 };
 
 }  // namespace svd

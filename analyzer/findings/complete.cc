@@ -79,8 +79,8 @@ class LookUp {
 
   static bool matches(const MemoryAccess& memory, const RawAccess& raw) {
     if (!raw.site) return true;
-    return memory.slot->write == (raw.kind != TouchKind::kRead) &&
-           overlap(memory.address, memory.size, raw.address, raw.size);
+    bool there = raw.size == 0 || overlap(memory.address, memory.size, raw.address, raw.size);
+    return there && memory.slot->write == (raw.kind != TouchKind::kRead);
   }
   static void take(const MemoryAccess& memory, FindingAccess& access) {
     access.address = memory.address;
@@ -117,6 +117,7 @@ class Completion {
   void begin(const RawFinding& raw, Finding& finding) {
     finding.detectors = {std::string(raw.detector)};
     finding.occurrences = raw.occurrences;
+    finding.serializable = raw.serializable;
     finding.score = raw.score;
     finding.distance = raw.distance;
     finding.accesses.resize(raw.accesses.size());

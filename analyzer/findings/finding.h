@@ -48,6 +48,8 @@ struct Finding {
   std::vector<std::string> detectors{};
   std::uint64_t rank = 0;  // from 1, the best first
   std::optional<bool> on_slice{};
+  // Of a violation: whether the units can be put one after the other all the same; none: not asked.
+  std::optional<bool> serializable{};
   std::uint64_t occurrences = 0;
   // How much speaks for it, and how many instructions lie between what belongs together: of
   // detectors that weigh what they find.

@@ -25,8 +25,9 @@ bool is_prediction(const Finding& finding) {
          !has(finding, "race-hb") && !has(finding, "race-frontier");
 }
 bool is_minor(const Finding& finding) {
-  return (has(finding, "svd-2pl-minor") || has(finding, "race-harmless")) &&
-         finding.detectors.size() == 1;
+  return finding.detectors.size() == 1 &&
+         (has(finding, "svd-2pl-minor") || has(finding, "svd-cycle") ||
+          has(finding, "svd-online") || has(finding, "race-harmless"));
 }
 int tier(const Finding& finding) {
   return is_log(finding) || is_minor(finding) ? 2 : is_prediction(finding) ? 1 : 0;
@@ -35,9 +36,10 @@ int tier(const Finding& finding) {
 // Findings with the same key are about the same; "" is about nothing else.
 std::string subject(const Finding& finding) {
   std::string memory = finding.variable.empty() ? finding.memory : finding.variable;
-  if (memory.empty() || has(finding, "declared-atomic")) return "";
+  if (memory.empty() || has(finding, "declared-atomic") || has(finding, "svd-cycle")) return "";
   if (is_log(finding)) return "log " + memory;
-  bool minor = has(finding, "svd-2pl-minor") || has(finding, "race-harmless");
+  bool minor =
+      has(finding, "svd-2pl-minor") || has(finding, "svd-online") || has(finding, "race-harmless");
   return (minor ? "minor " : "race ") + memory;
 }
 
@@ -103,6 +105,7 @@ void rank(std::vector<Finding>& findings) {
   auto key = [](const Finding& finding) {
     return std::tuple(!finding.on_slice.value_or(false), tier(finding),
                       is_log(finding) ? finding.occurrences : 0, ~finding.score,
+                      finding.serializable.value_or(false),
                       -static_cast<int>(finding.detectors.size()), is_range(finding),
                       finding.distance, finding.accesses.front().seq);
   };

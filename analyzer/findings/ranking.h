@@ -12,9 +12,10 @@
 //   1. what lies on the slice of the failure;
 //   2. what was seen in this run (races, blocks that are not atomic), before what another run may
 //      show (only race-hybrid or race-lockset), before what is only a log (svd-log)
-//      or may well be meant so (svd-2pl-minor);
+//      or may well be meant so (svd-2pl-minor, svd-cycle, svd-online);
 //   3. for a log, what happened less often;
-//   4. by the score of svd-2pl: what was not atomic, before what was only not ordered;
+//   4. by the score of svd-2pl: what was not atomic, before what was only not ordered; with the
+//      same score what is not serializable, before what is;
 //   5. what more detectors agree on;
 //   6. words that the program's own code accesses, before ranges and what libraries do for it: a
 //      buffer is damaged because its counter was;

@@ -68,6 +68,12 @@ std::string summarize(const Finding& finding) {
         "what others do",
         describe(finding.accesses.front().place), finding.accesses.front().thread.value);
   }
+  if (finding.detectors.front() == "svd-cycle") {
+    return fmt::format(
+        "computations cannot be put one after the other: {} of thread {} comes before and after "
+        "what others do",
+        describe(finding.accesses.front().place), finding.accesses.front().thread.value);
+  }
   const FindingAccess& first = finding.accesses.front();
   if (finding.detectors.front() == "svd-log") {
     const FindingAccess& local = access_of(finding, "local-write");
@@ -77,7 +83,8 @@ std::string summarize(const Finding& finding) {
                        local.thread.value, what(finding), describe(local.place),
                        describe(read.place), remote.thread.value, describe(remote.place));
   }
-  if (finding.detectors.front().starts_with("svd-2pl")) {
+  if (finding.detectors.front().starts_with("svd-2pl") ||
+      finding.detectors.front() == "svd-online") {
     const FindingAccess& remote = access_of(finding, "remote");
     const FindingAccess& second = access_of(finding, "local-second");
     bool overwritten = remote.kind != TouchKind::kRead;

@@ -25,7 +25,11 @@ bool matches(const Suppressions::FindingRule& rule, const Finding& finding) {
 std::uint64_t suppress(const Suppressions& rules, std::vector<Finding>& findings) {
   return std::erase_if(findings, [&rules](const Finding& finding) {
     return std::any_of(rules.finding_rules().begin(), rules.finding_rules().end(),
-                       [&](const auto& rule) { return matches(rule, finding); });
+                       [&](const auto& rule) {
+                         bool left_out = matches(rule, finding);
+                         if (left_out) ++rule.uses;
+                         return left_out;
+                       });
   });
 }
 

@@ -18,6 +18,7 @@
 #include "analyze/trace_input.h"
 #include "analyze/verbs.h"
 #include "common/exit_codes.h"
+#include "detectors/cycles.h"
 #include "detectors/harmless.h"
 #include "detectors/scan.h"
 #include "detectors/table.h"
@@ -198,6 +199,16 @@ std::vector<RawFinding> told(const DetectorInfo& info, Scan& scan, Detector& det
   return kept;
 }
 
+// Of violations, which leave the units serializable.
+void judge(const DetectorInfo& info, bool paper, Scan& scan, std::vector<RawFinding>& found) {
+  if (!info.violations) return;
+  auto make = [paper](std::size_t threads, LockSets& lock_sets) {
+    return make_units(paper, threads, lock_sets);
+  };
+  std::vector<std::optional<bool>> answers = serializable(scan.preparation(), make, found);
+  for (std::size_t i = 0; i < answers.size(); ++i) found[i].serializable = answers[i];
+}
+
 void mark(const FailureSlice& slice, Finding& finding) {
   finding.on_slice =
       std::any_of(finding.accesses.begin(), finding.accesses.end(),
@@ -233,7 +244,9 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   // From here on all that detectors found is known; a second look gives it values and names.
   Source source{trace, scan.moments(), scan.sites(), lock_sets, places};
   for (const auto& [info, detector] : detectors) {
-    std::vector<Finding> found = complete(source, told(*info, scan, *detector, report.diagnostics));
+    std::vector<RawFinding> raw = told(*info, scan, *detector, report.diagnostics);
+    judge(*info, options.paper_units, scan, raw);
+    std::vector<Finding> found = complete(source, raw);
     report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
                            std::move_iterator(found.end()));
   }
@@ -258,6 +271,7 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   }
   // What the user does not want to hear of goes; the best of the rest comes first.
   report.suppressed = suppress(rules, report.findings);
+  report.suppressions = rules.uses();
   rank(report.findings);
   stats.pass("rank");
   if (trace.ending().thread) report.last_place = last_place(trace, places);

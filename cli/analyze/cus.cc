@@ -15,9 +15,8 @@
 #include "analyze/trace_input.h"
 #include "analyze/verbs.h"
 #include "common/exit_codes.h"
-#include "detectors/paper_two_phase.h"
 #include "detectors/scan.h"
-#include "detectors/two_phase.h"
+#include "detectors/table.h"
 #include "findings/places.h"
 #include "findings/summary.h"
 
@@ -67,13 +66,7 @@ struct Unit {
 std::vector<Unit> find_units(const TraceReader& trace, const Options& options, Scan& scan,
                              LockSets& lock_sets, Diagnostics& diagnostics,
                              const ProgressFunction& progress) {
-  std::unique_ptr<UnitDetector> detector;
-  if (options.paper) {
-    detector = std::make_unique<PaperTwoPhase>("svd-2pl", scan.threads());
-  } else {
-    detector = std::make_unique<TwoPhaseDetector>("svd-2pl", TwoPhaseDetector::Tier::kUpper,
-                                                  scan.threads(), lock_sets);
-  }
+  std::unique_ptr<UnitDetector> detector = make_units(options.paper, scan.threads(), lock_sets);
   std::vector<Unit> members;
   detector->tell([&](const UnitPart& part) {
     if (members.size() <= part.unit) members.resize(part.unit + 1U);

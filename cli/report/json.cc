@@ -61,6 +61,7 @@ Json finding_json(const Finding& finding) {
   for (const Finding& other : finding.related) {
     related.push_back({{"fingerprint", other.fingerprint},
                        {"detectors", other.detectors},
+                       {"serializable", other.serializable ? Json(*other.serializable) : Json()},
                        {"occurrences", other.occurrences},
                        {"summary", other.summary},
                        {"accesses", accesses_json(other)}});
@@ -70,6 +71,7 @@ Json finding_json(const Finding& finding) {
             {"detectors", finding.detectors},
             {"rank", finding.rank},
             {"on_slice", finding.on_slice ? Json(*finding.on_slice) : Json()},
+            {"serializable", finding.serializable ? Json(*finding.serializable) : Json()},
             {"occurrences", finding.occurrences},
             {"variable", finding.variable},
             {"memory", finding.memory},
@@ -107,11 +109,18 @@ void print_json(const Report& report, Output& output) {
                            {"count", diagnostic.count},
                            {"text", diagnostic.text}});
   }
+  Json suppressions = Json::array();
+  for (const Suppressions::Use& use : report.suppressions)
+    suppressions.push_back({{"rule", use.rule}, {"uses", use.count}});
   Json statistics = Json::object();
   for (const auto& [name, number] : report.statistics) statistics[name] = number;
-  Json json{{"schema", "svd-report/1"},           {"trace", trace_json(report)},
-            {"detectors", report.looked},         {"findings", std::move(findings)},
-            {"suppressed", report.suppressed},    {"diagnostics", std::move(diagnostics)},
+  Json json{{"schema", "svd-report/1"},
+            {"trace", trace_json(report)},
+            {"detectors", report.looked},
+            {"findings", std::move(findings)},
+            {"suppressed", report.suppressed},
+            {"suppressions", std::move(suppressions)},
+            {"diagnostics", std::move(diagnostics)},
             {"statistics", std::move(statistics)}};
   if (report.slice != nullptr) json["slice"] = slice_json(*report.slice);
   output.write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

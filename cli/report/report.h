@@ -10,6 +10,7 @@
 
 #include "common/output.h"
 #include "common/terminal.h"
+#include "detectors/suppressions.h"
 #include "findings/finding.h"
 #include "report/slice_text.h"
 #include "svd/trace/diagnostic.h"
@@ -19,11 +20,12 @@ namespace svd::cli {
 
 struct Report {
   const TraceReader& trace;
-  CodePlace last_place{};              // of the run's last instruction, where it ended in a thread
-  std::vector<Finding> findings{};     // ranked
-  std::vector<std::string> looked{};   // names of the detectors that ran
-  std::uint64_t suppressed = 0;        // findings that are not shown
-  const SliceReport* slice = nullptr;  // of the failure, if the run failed
+  CodePlace last_place{};             // of the run's last instruction, where it ended in a thread
+  std::vector<Finding> findings{};    // ranked
+  std::vector<std::string> looked{};  // names of the detectors that ran
+  std::uint64_t suppressed = 0;       // findings that are not shown
+  std::vector<Suppressions::Use> suppressions{};  // the rules that applied
+  const SliceReport* slice = nullptr;             // of the failure, if the run failed
   Diagnostics diagnostics{};
   std::vector<std::pair<std::string, std::uint64_t>> statistics{};
 };

@@ -97,6 +97,10 @@ class Text {
                                      : fmt::format("{} findings", grouped(count));
     if (report_.suppressed > 0) found += fmt::format(", {} suppressed", report_.suppressed);
     line(fmt::format("{} ({})", found, looked));
+    for (const Suppressions::Use& use : report_.suppressions) {
+      if (use.of_finding)
+        line(style_.faint(fmt::format("suppressed {}: {}", use.count, printable(use.rule))));
+    }
   }
 
   void print(const Finding& finding) {
@@ -105,6 +109,7 @@ class Text {
     std::string facts;
     for (const std::string& name : finding.detectors) facts += name + ", ";
     facts += finding.occurrences == 1 ? "once" : grouped(finding.occurrences) + " times";
+    if (finding.serializable.value_or(false)) facts += ", serializable";
     if (finding.on_slice.value_or(false)) facts += ", on the slice of the failure";
     line(style_.faint(fmt::format("   {}, {}", facts, finding.fingerprint)));
     if (!finding.memory.empty() && !finding.variable.empty())

@@ -89,6 +89,15 @@ TEST(Analyze, ItsSuppressionsLeaveOutItsFindings) {
   json rest =
       json::parse(analyze({all, "--suppressions=" + file, "--format=json", race_trace()}).out);
   EXPECT_TRUE(rest["findings"].empty()) << rules.out << rest["findings"].dump(1);
+  // Each rule that applied is counted, and nothing is left out without one.
+  EXPECT_TRUE(report["suppressions"].empty());
+  std::uint64_t uses = 0;
+  for (const json& used : rest["suppressions"]) {
+    EXPECT_THAT(rules.out, HasSubstr(used["rule"].get<std::string>()));
+    uses += used["uses"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(uses, rest["suppressed"].get<std::uint64_t>());
+  EXPECT_GT(uses, 0U);
 }
 
 TEST(Dump, ShowsARaceForPeople) {

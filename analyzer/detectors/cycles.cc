@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "detectors/cycles.h"
+
+#include <algorithm>
+#include <map>
+
+#include "detectors/scan.h"
+
+namespace svd {
+namespace {
+
+// An instruction can read and write.
+std::uint64_t key(Moment moment, bool writes) { return moment.value << 1 | (writes ? 1 : 0); }
+
+// Of one time that the violation happened: the access of the unit, and the one that broke into it.
+std::pair<std::uint64_t, std::uint64_t> both(const RawFinding& violation, const Meeting& instance) {
+  auto wrote = [&](std::size_t i) { return violation.accesses[i].kind != TouchKind::kRead; };
+  return {key(instance.earlier, wrote(0)), key(instance.later, wrote(1))};
+}
+
+}  // namespace
+
+void CycleDetector::watch(std::span<const RawFinding> violations) {
+  for (const RawFinding& violation : violations) {
+    for (const Meeting& instance : violation.instances) {
+      auto [local, remote] = both(violation, instance);
+      watched_[local] = watched_[remote] = 0;
+    }
+  }
+}
+
+void CycleDetector::accessed(UnitMember unit, const Touch& access) {
+  auto watched = watched_.find(key(access.moment, access.writes()));
+  if (watched != watched_.end()) watched->second = unit;
+  graph_.accessed(unit, access);
+}
+
+std::vector<std::optional<bool>> CycleDetector::serializable(
+    std::span<const RawFinding> violations) {
+  std::vector<std::optional<bool>> answers;
+  UnitCycles cycles(graph_, units_->units());
+  for (const RawFinding& violation : violations) {
+    bool cycle = false;
+    bool all = violation.instances.size() == violation.occurrences && !graph_.full();
+    for (const Meeting& instance : violation.instances) {
+      auto [local, remote] = both(violation, instance);
+      UnitMember unit = watched_.at(local);
+      UnitMember other = watched_.at(remote);
+      all = all && unit != 0 && other != 0;  // what the kernel did may be of no unit
+      cycle = cycle || cycles.together(unit, other);
+    }
+    answers.push_back(cycle ? std::optional(false) : all ? std::optional(true) : std::nullopt);
+  }
+  return answers;
+}
+
+std::vector<RawFinding> CycleDetector::findings() {
+  UnitCycles cycles(graph_, units_->units());
+  std::map<std::vector<std::uint32_t>, RawFinding> by_sites;
+  for (const std::vector<UnitCycles::Step>& cycle : cycles.list()) {
+    std::vector<std::uint32_t> sites;
+    for (const UnitCycles::Step& step : cycle)
+      sites.insert(sites.end(), {step.first.site, step.second.site});
+    RawFinding& finding = by_sites[sites];
+    if (finding.occurrences++ != 0) continue;
+    finding.detector = name_;
+    for (const UnitCycles::Step& step : cycle) {
+      finding.accesses.emplace_back("from", step.first, Addr(), 0);
+      finding.accesses.emplace_back("to", step.second, Addr(), 0);
+    }
+  }
+  std::vector<RawFinding> found;
+  found.reserve(by_sites.size());
+  for (auto& [sites, finding] : by_sites) found.push_back(std::move(finding));
+  std::sort(found.begin(), found.end(), [](const RawFinding& a, const RawFinding& b) {
+    return std::pair(a.accesses.size(), a.accesses[0].moment) <
+           std::pair(b.accesses.size(), b.accesses[0].moment);
+  });
+  return found;
+}
+
+std::vector<std::optional<bool>> serializable(const Preparation& run, const MakeUnits& make,
+                                              std::span<const RawFinding> violations) {
+  if (violations.empty()) return {};
+  LockSets lock_sets;
+  Scan scan(run.trace, run.rules, run.names, lock_sets);
+  CycleDetector detector("svd-cycle", make(scan.threads(), lock_sets));
+  detector.watch(violations);
+  scan.add(detector);
+  Chunk chunk;
+  for (std::size_t i = 0; i < run.trace.chunks().size(); ++i)
+    if (run.trace.decode(i, chunk, Columns{.values = false})) scan.chunk(i, chunk);
+  return detector.serializable(violations);
+}
+
+}  // namespace svd

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where control comes together again behind a branch, as Skipper guesses it (Cher and Vijaykumar,
+// 2001) and SVD's Figure 7 does: a branch over some code comes together where it goes to; if the
+// instruction in front of that is a jump onwards, the code was one side of if and else, and it
+// comes together where the jump goes to. Branches back are loops, and are not looked at. Of code
+// that never ran nothing is known.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "cu/tag_sets.h"
+#include "svd/trace/reader.h"
+
+namespace svd {
+
+class Skipper {
+ public:
+  Skipper() = default;
+  explicit Skipper(const TraceReader& trace);
+
+  // Of the branch at pc; none: it is not looked at.
+  std::optional<Pc> reconvergence(Pc pc) const {
+    auto known = reconvergence_.find(pc);
+    return known == reconvergence_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+ private:
+  std::unordered_map<Pc, Pc> reconvergence_;
+};
+
+// The branches of one thread that have not come together again.
+class SkipperStack {
+ public:
+  // A branch that comes together in code that is not reached any more (it returned before) stays
+  // here: of more than these the oldest are forgotten.
+  static constexpr std::size_t kMost = 64;
+
+  // To be told of each instruction before it runs.
+  void at(Pc pc) {
+    while (!open_.empty() && open_.back().end == pc) open_.pop_back();
+  }
+  void push(TagSet condition, Pc end) {
+    if (open_.size() == kMost) open_.erase(open_.begin());
+    open_.push_back({condition, end});
+  }
+  template <class F>
+  void each(F&& f) const {
+    for (const Open& open : open_) f(open.condition);
+  }
+
+ private:
+  struct Open {
+    TagSet condition;
+    Pc end{};
+  };
+  std::vector<Open> open_;
+};
+
+}  // namespace svd

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Definition. The units of a run are serializable when they can be put one after the other without
+// changing the graph of dependences (SVD, Definition 4). Here one unit has to come before another
+//   - when one of its accesses conflicts with a later one of the other: two threads, a common byte,
+//     one writes;
+//   - when the other one is of the same thread and follows from it, though the two are no unit: it
+//     reads what the first wrote to shared memory, or the first was in an address or a condition.
+// That the thread did one after the other is no reason. They are serializable when there is no
+// cycle.
+//
+//     thread 1: n = count                            count = n + 1       unit 1
+//     thread 2:             c = count  count = c + 1                     unit 2
+//
+// has the arcs 1 -> 2 (read before write) and 2 -> 1: not serializable. Without the last write of
+// thread 1 strict two-phase locking is violated if unit 1 goes on, but 1 can come before 2.
+//
+// Algorithm. As thread 1's units need not come one after the other, an arc to the next conflict
+// does not stand for those to later ones. So for each cell and thread there are two points, one
+// that all its writes so far lead to and one for its reads, and from which all that comes after
+// them is led to. A point that something was led from is not added to any more: another one follows
+// it. Of conditions, which lie within each other, there is a point for each one with all that are
+// around it. Units are nodes once it is known which members are one.
+//
+// Cost: an access to a cell makes two arcs and up to two for each other thread that accessed it; 24
+// bytes an arc, 24 bytes a cell and 36 for each thread that accessed it. Above kMostArcs no more
+// are made: cycles that were found are true, but more may have been missed (full()).
+//
+// Known unsoundness: that a thread overwrites what it had read or written makes no arc, as if each
+// of its writes had a place of its own. What a unit left in registers or private memory when it
+// ended may be forgotten.
+
+#include "detectors/unit_graph.h"
+
+#include <algorithm>
+
+namespace svd {
+
+UnitGraph::Node UnitGraph::point(UnitMember youngest) {
+  points_.push_back(youngest);
+  return static_cast<Node>(points_.size() - 1) | kPoint;
+}
+
+UnitMember UnitGraph::youngest(Node node) const {
+  return (node & kPoint) == 0 ? node : points_[node & ~kPoint];
+}
+
+void UnitGraph::arc(Node from, Node to, const Mark& mark) {
+  if (from == to || full()) return;
+  arcs_.push_back({from, to, mark});
+}
+
+// The unit comes after all that was added.
+void UnitGraph::after(Past& past, UnitMember unit, const Mark& mark) {
+  if (past.point == 0 || past.follower == unit) return;
+  arc(past.point, unit, mark);
+  past.follower = unit;
+  past.closed = true;
+}
+
+void UnitGraph::add(Past& past, UnitMember unit, const Mark& mark) {
+  if (past.point != 0 && past.last == unit && !past.closed) return;
+  if (past.point == 0 || past.closed) {
+    Node before = past.point;
+    past.point = point(before == 0 ? unit : youngest(before));
+    past.follower = 0;
+    past.closed = false;
+    if (before != 0) arc(before, past.point, Mark());
+  }
+  arc(unit, past.point, mark);
+  past.last = unit;
+  points_[past.point & ~kPoint] = std::max(youngest(past.point), unit);
+}
+
+void UnitGraph::accessed(UnitMember unit, const Touch& access) {
+  if (full()) return;
+  Mark mark(access);
+  auto look = [&](Cell& cell, Addr, std::uint64_t) {
+    ByThread* own = nullptr;
+    for (ByThread& by : cell) {
+      if (by.thread == access.thread.value) {
+        own = &by;
+        continue;
+      }
+      after(by.writes, unit, mark);
+      if (access.writes()) after(by.reads, unit, mark);
+    }
+    if (own == nullptr) {
+      own = &cell.emplace_back();
+      own->thread = access.thread.value;
+    }
+    if (access.writes()) {
+      add(own->writes, unit, mark);
+    } else {
+      if (own->writes.point != 0) follows(unit, own->writes.last);
+      add(own->reads, unit, mark);
+    }
+  };
+  if (access.kind == TouchKind::kFree) {
+    shadow_.visit(access.address, access.size, look);
+  } else {
+    shadow_.touch(access.address, access.size, look);
+  }
+}
+
+void UnitGraph::follows(UnitMember unit, TagSet from, const TagSets& sets) {
+  sets.each(from, [&](UnitMember member) { arc(member, unit, Mark()); });
+}
+
+void UnitGraph::decided(UnitMember unit, ThreadIndex thread, const ControlStack& by,
+                        const TagSets& sets) {
+  if (full()) return;
+  conditions_.clear();
+  by.each([this](TagSet condition) {
+    if (!condition.empty()) conditions_.push_back(condition);
+    return true;
+  });
+  if (decisions_.size() <= thread.value) decisions_.resize(thread.value + 1U);
+  std::vector<Decision>& known = decisions_[thread.value];
+  std::size_t same = 0;
+  while (same < std::min(known.size(), conditions_.size()) &&
+         known[same].condition == conditions_[conditions_.size() - 1 - same])
+    ++same;
+  known.resize(same);
+  for (std::size_t left = conditions_.size() - same; left-- > 0;) {
+    Node outer = known.empty() ? 0 : known.back().node;
+    UnitMember youngest_of_all = youngest(outer);
+    sets.each(conditions_[left],
+              [&](UnitMember m) { youngest_of_all = std::max(youngest_of_all, m); });
+    Node all = point(youngest_of_all);
+    if (outer != 0) arc(outer, all, Mark());
+    sets.each(conditions_[left], [&](UnitMember member) { arc(member, all, Mark()); });
+    known.push_back({conditions_[left], all});
+  }
+  if (!known.empty()) arc(known.back().node, unit, Mark());
+}
+
+UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
+    : graph_(graph),
+      units_(units),
+      members_(units.members()),
+      components_(links(), members_ + graph.points_.size()) {}
+
+// Members come first, then points.
+std::uint32_t UnitCycles::node(UnitGraph::Node node) {
+  if ((node & UnitGraph::kPoint) != 0) return members_ + (node & ~UnitGraph::kPoint);
+  return units_.of_member(node);
+}
+
+std::vector<Components::Link> UnitCycles::links() {
+  std::vector<Components::Link> links;
+  links.reserve(graph_.arcs_.size());
+  for (const UnitGraph::Arc& arc : graph_.arcs_) links.push_back({node(arc.from), node(arc.to)});
+  return links;
+}
+
+// On a cycle, and from memory to the unit that accesses it after others.
+bool UnitCycles::between_threads(const UnitGraph::Arc& arc) {
+  return arc.mark.moment != 0 && (arc.from & UnitGraph::kPoint) != 0 &&
+         components_.together(node(arc.from), node(arc.to));
+}
+
+// To a unit that is older than those which the point is for.
+bool UnitCycles::goes_back(const UnitGraph::Arc& arc) {
+  return units_.of_member(arc.to) <= graph_.youngest(arc.from);
+}
+
+std::vector<UnitCycles::Step> UnitCycles::cycle(const UnitGraph::Arc& last) {
+  std::vector<Step> cycle;
+  auto take = [&cycle](const UnitGraph::Arc& arc) {
+    if (arc.mark.moment == 0) return;
+    if ((arc.to & UnitGraph::kPoint) != 0) {
+      cycle.push_back({arc.mark, {}});
+    } else {
+      cycle.back().second = arc.mark;
+    }
+  };
+  for (std::uint32_t link : components_.way(node(last.to), node(last.from)))
+    take(graph_.arcs_[link]);
+  take(last);
+  return cycle;
+}
+
+std::vector<std::vector<UnitCycles::Step>> UnitCycles::list() {
+  std::vector<std::vector<Step>> found;
+  std::vector<bool> told(members_ + graph_.points_.size());
+  auto tell = [&](const UnitGraph::Arc& last) {
+    std::uint32_t component = components_.of(node(last.to));
+    if (!told[component]) found.push_back(cycle(last));
+    told[component] = true;
+  };
+  // What closes a cycle mostly goes back to an older unit.
+  for (const UnitGraph::Arc& arc : graph_.arcs_)
+    if (between_threads(arc) && goes_back(arc)) tell(arc);
+  for (const UnitGraph::Arc& arc : graph_.arcs_)
+    if (between_threads(arc)) tell(arc);
+  return found;
+}
+
+}  // namespace svd

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which computational unit has to come before which other one, and whether all of them can be put
+// one after the other. unit_graph.cc has the definitions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cu/control_stack.h"
+#include "cu/tag_sets.h"
+#include "cu/units.h"
+#include "detectors/components.h"
+#include "detectors/shadow.h"
+#include "detectors/touch.h"
+
+namespace svd {
+
+class UnitGraph {
+ public:
+  // 16 million arcs: 400 MB.
+  static constexpr std::size_t kMostArcs = std::size_t{1} << 24;
+
+  explicit UnitGraph(std::size_t most_arcs = kMostArcs) : most_arcs_(most_arcs) {}
+
+  // What UnitListener (unit_detector.h) hears.
+  void accessed(UnitMember unit, const Touch& access);
+  void follows(UnitMember unit, UnitMember from) { arc(from, unit, Mark()); }
+  void follows(UnitMember unit, TagSet from, const TagSets& sets);
+  void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by, const TagSets& sets);
+  void fresh(Addr address, std::uint64_t size) { shadow_.clear(address, size); }
+
+  std::size_t arcs() const { return arcs_.size(); }
+  // Whether arcs are missing, because there were too many.
+  bool full() const { return arcs_.size() >= most_arcs_; }
+
+ private:
+  friend class UnitCycles;
+
+  // A member of a unit; or a point, which is no unit: arcs that lead to it go on from there.
+  using Node = std::uint32_t;
+  static constexpr Node kPoint = 0x80000000;
+  struct Arc {
+    Node from = 0, to = 0;
+    Mark mark;  // of the access of the unit, where the arc is from or to memory
+  };
+  // What one thread did to a cell: all its writes, or all its reads, up to here. A copy is of a
+  // cell that was divided.
+  struct Past {
+    Node point = 0;           // 0: none
+    UnitMember last = 0;      // the last unit that was added
+    UnitMember follower = 0;  // the last unit of another thread that came after it
+    bool closed = false;      // nothing is added to the point any more
+
+    Past() = default;
+    Past(const Past& other) { *this = other; }
+    Past& operator=(const Past& other) {
+      point = other.point;
+      last = other.last;
+      follower = other.follower;
+      closed = true;
+      return *this;
+    }
+    Past(Past&&) noexcept = default;
+    Past& operator=(Past&&) noexcept = default;
+    ~Past() = default;
+  };
+  struct ByThread {
+    std::uint16_t thread = 0;
+    Past writes, reads;
+  };
+  using Cell = std::vector<ByThread>;
+  // A condition, and the point for it and all around it.
+  struct Decision {
+    TagSet condition;
+    Node node = 0;
+  };
+
+  Node point(UnitMember youngest);
+  UnitMember youngest(Node node) const;
+  void arc(Node from, Node to, const Mark& mark);
+  void after(Past& past, UnitMember unit, const Mark& mark);
+  void add(Past& past, UnitMember unit, const Mark& mark);
+
+  std::size_t most_arcs_;
+  std::vector<Arc> arcs_;
+  std::vector<UnitMember> points_;  // of each the youngest member that leads to it
+  Shadow<Cell> shadow_;
+  std::vector<std::vector<Decision>> decisions_;  // of each thread: the last ones, outermost first
+  std::vector<TagSet> conditions_;                // at hand, innermost first
+};
+
+// The cycles of a graph, when all is known.
+class UnitCycles {
+ public:
+  // Two accesses of different threads, the first before the second, that conflict.
+  struct Step {
+    Mark first, second;
+  };
+
+  // `units` is shortened on the way, and must outlive it.
+  UnitCycles(const UnitGraph& graph, Units& units);
+
+  // Whether each has to come before the other.
+  bool together(UnitMember a, UnitMember b) {
+    return components_.together(node(a), node(b)) && node(a) != node(b);
+  }
+  // For each set of units that have to come before each other a short cycle; none when all can be
+  // put one after the other.
+  std::vector<std::vector<Step>> list();
+
+ private:
+  std::uint32_t node(UnitGraph::Node node);
+  std::vector<Components::Link> links();
+  bool between_threads(const UnitGraph::Arc& arc);
+  bool goes_back(const UnitGraph::Arc& arc);
+  std::vector<Step> cycle(const UnitGraph::Arc& last);
+
+  const UnitGraph& graph_;
+  Units& units_;
+  std::uint32_t members_;
+  Components components_;
+};
+
+}  // namespace svd
