@@ -20,6 +20,7 @@ struct MemoryEvent {
   bool kernel = false;  // for the last instruction of the thread before seq
   Seq seq{};            // of the instruction; of what is no instruction's, the next one
   ThreadId thread{};
+  InstrId id{};                          // of an instruction's access
   Range bytes{};                         // all of the access
   std::optional<std::uint64_t> value{};  // of an instruction's access, where it is known
   // What the kernel wrote, or the beginning of it: good while the event is being told.
