@@ -9,6 +9,9 @@
 #include "shell/commands.h"
 #include "shell/narrator.h"
 #include "slicer/queries/memory_value.h"
+#include "slicer/queries/register_names.h"
+#include "slicer/queries/register_value.h"
+#include "slicer/queries/register_writers.h"
 
 namespace svd::cli {
 namespace {
@@ -39,9 +42,46 @@ void dump(Session& session, Addr address, const Bytes& bytes) {
   }
 }
 
+// "REG [SEQ]"; nothing where it is no register.
+std::optional<Reg> register_of(std::string_view name) {
+  auto found = std::find(kGeneralNames.begin(), kGeneralNames.end(), name);
+  if (found == kGeneralNames.end()) return std::nullopt;
+  return static_cast<Reg>(found - kGeneralNames.begin());
+}
+
+Status tell_register(Session& session, Reg reg, std::string_view rest) {
+  auto at = moment_asked(session, "value REG", rest);
+  if (!at) return at.error();
+  auto found = session.find(*at);
+  if (!found) return found.error();
+  Narrator narrator(session);
+  std::string name = register_name(reg);
+  std::string what = fmt::format("{} of {}", name, narrator.thread(found->facts.instance.thread));
+  auto value = register_value(session.run(), reg, *at);
+  if (!value)
+    session.say(fmt::format("no value or address in the trace tells what is in {}", what));
+  else
+    session.say(fmt::format(
+        "{} = {}{}", what, session.style().bold(value_text(value->value, value->bytes)),
+        value->bytes == 8
+            ? ""
+            : fmt::format(" in its low {} bytes; the others are not told", value->bytes)));
+  Seq told{~std::uint64_t{0}};
+  for (const auto& writer : register_writers(session.run(), found->facts.instance.thread, *at,
+                                             session.run().code().cells_of(reg)))
+    if (writer && *writer != told) narrator.tell_short("set at ", told = *writer);
+  return Done{};
+}
+
 }  // namespace
 
 Status shell_value(Session& session, std::string_view rest) {
+  auto words = words_of(rest);
+  if (auto reg = words.empty() ? std::nullopt : register_of(words[0]))
+    return tell_register(
+        session, *reg,
+        words.size() == 1 ? ""
+                          : rest.substr(static_cast<std::size_t>(words[1].data() - rest.data())));
   auto asked = MemoryQuestion::parse(session, "value", rest);
   if (!asked) return asked.error();
   Narrator narrator(session);

@@ -19,10 +19,13 @@ class Search {
     return std::all_of(seeks_.begin(), seeks_.end(), [](const Seek& s) { return s.done; });
   }
 
-  bool may_be_in(const ChunkInfo& info) const {
+  // Whether the chunk can have the thread's creation, or execute what changes one of the cells.
+  bool may_be_in(const ChunkInfo& info, std::span<const ShapeCount> shapes) const {
     constexpr std::uint64_t kCreates = std::uint64_t{1} << EventBody(ThreadCreate{}).index();
-    return (info.event_kinds & kCreates) != 0 ||
-           std::binary_search(info.threads.begin(), info.threads.end(), thread_);
+    if ((info.event_kinds & kCreates) != 0) return true;
+    return std::binary_search(info.threads.begin(), info.threads.end(), thread_) &&
+           std::any_of(shapes.begin(), shapes.end(),
+                       [this](const ShapeCount& shape) { return concerns(shape); });
   }
 
   void event(const Event& event) {
@@ -55,6 +58,19 @@ class Search {
     bool done = false;
     std::optional<Seq> writer{};
   };
+
+  bool concerns(const ShapeCount& shape) const {
+    const std::vector<Step>& steps = code_.block(shape.block).steps;
+    for (std::size_t i = shape.first; i < std::min<std::size_t>(shape.end, steps.size()); ++i) {
+      for (const Seek& seek : seeks_) {
+        if (seek.done) continue;
+        if (seek.saved_at && steps[i].saves) return true;
+        for (CellDef def : code_.defs(steps[i]))
+          if (seek.cell == def.cell) return true;
+      }
+    }
+    return false;
+  }
 
   void step(const Exec& exec, const Step& step, Seq seq) {
     if (step.saves)
@@ -92,7 +108,7 @@ std::vector<std::optional<Seq>> register_writers(RunView& run, ThreadId thread, 
                                                  const std::vector<Cell>& cells) {
   Search search(run.code(), thread, before, cells);
   for (std::size_t i = run.last_chunk_at(before) + 1; i-- > 0 && !search.done();) {
-    if (!search.may_be_in(run.trace().chunks()[i])) continue;
+    if (!search.may_be_in(run.trace().chunks()[i], run.index().shapes(i))) continue;
     if (auto chunk = run.chunk(i)) chunk->walk_back(search);
   }
   return search.take();

@@ -7,26 +7,6 @@
 
 namespace svd {
 
-void RunIndex::Lines::add(Range bytes) {
-  if (bytes.size == 0) return;
-  std::uint64_t first = bytes.address.value >> kLineBits;
-  std::uint64_t last = (bytes.address.value + (bytes.size - 1)) >> kLineBits;
-  if (last - first >= kMostLines) return long_.push_back(bytes);
-  for (std::uint64_t line = first; line <= last; ++line)
-    bits_[place(line) / 64] |= std::uint64_t{1} << place(line) % 64;
-}
-
-bool RunIndex::Lines::may(Range bytes) const {
-  if (bytes.size == 0) return false;
-  std::uint64_t first = bytes.address.value >> kLineBits;
-  std::uint64_t last = (bytes.address.value + (bytes.size - 1)) >> kLineBits;
-  if (last - first >= kMostLines) return true;
-  for (std::uint64_t line = first; line <= last; ++line)
-    if ((bits_[place(line) / 64] >> place(line) % 64 & 1) != 0) return true;
-  return std::any_of(long_.begin(), long_.end(),
-                     [bytes](const Range& range) { return overlap(range, bytes); });
-}
-
 class RunIndex::Filler {
  public:
   explicit Filler(Entry& entry) : entry_(entry) {}

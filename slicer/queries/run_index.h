@@ -4,11 +4,12 @@
 // executed how often, and where its threads stopped. Made by one pass; a question then decodes the
 // few chunks that can hold its answer.
 //
-// Memory is told by 64-byte lines, hashed: a chunk that is named may hold nothing, one that is not
-// named certainly holds nothing. The pages that the file keeps for each chunk are not enough: they
-// leave out what the kernel and allocations did, and a chunk touches nearly every hot page.
+// Memory is told by pieces, hashed: a chunk that is named may hold nothing, one that is not named
+// certainly holds nothing. The pages that the file keeps for each chunk are not enough: they leave
+// out what the kernel and allocations did, and every chunk touches the hot ones.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -51,29 +52,49 @@ class RunIndex {
   std::optional<Seq> last(std::size_t chunk, ThreadId thread) const;
 
  private:
-  class Lines {
+  // A set of pieces of 2^kPieceBits bytes, as 2^kBits bits.
+  template <unsigned kPieceBits, unsigned kBits>
+  class Pieces {
    public:
-    void add(Range bytes);
-    bool may(Range bytes) const;
+    void add(Range bytes) {
+      if (bytes.size == 0) return;
+      std::uint64_t first = bytes.address.value >> kPieceBits, last = last_of(bytes);
+      if (last - first >= kMostPieces) return long_.push_back(bytes);
+      for (std::uint64_t piece = first; piece <= last; ++piece)
+        bits_[place(piece) / 64] |= std::uint64_t{1} << place(piece) % 64;
+    }
+    bool may(Range bytes) const {
+      if (bytes.size == 0) return false;
+      std::uint64_t first = bytes.address.value >> kPieceBits, last = last_of(bytes);
+      if (last - first >= kMostPieces) return true;
+      for (std::uint64_t piece = first; piece <= last; ++piece)
+        if ((bits_[place(piece) / 64] >> place(piece) % 64 & 1) != 0) return true;
+      return std::any_of(long_.begin(), long_.end(),
+                         [bytes](const Range& range) { return overlap(range, bytes); });
+    }
 
    private:
-    // Chunks touch some ten thousand lines: of so many bits few are set by chance.
-    static constexpr unsigned kBits = 18;
-    static constexpr unsigned kLineBits = 6;
-    // What is longer (mappings, stacks) is kept as it is.
-    static constexpr std::uint64_t kMostLines = 1024;
-    static std::size_t place(std::uint64_t line) {
-      return line * 0x9E3779B97F4A7C15ULL >> (64 - kBits);
+    static constexpr std::uint64_t kMostPieces = 512;  // mappings and stacks have more
+    static std::uint64_t last_of(Range bytes) {
+      return (bytes.address.value + (bytes.size - 1)) >> kPieceBits;
+    }
+    static std::size_t place(std::uint64_t piece) {
+      return piece * 0x9E3779B97F4A7C15ULL >> (64 - kBits);
     }
     std::vector<std::uint64_t> bits_ = std::vector<std::uint64_t>((1U << kBits) / 64);
     std::vector<Range> long_;
   };
+  // A chunk touches some ten thousand lines, and changes some hundred thousand words at most; who
+  // asks for writes often asks for what is never written, beside what always is.
+  using Touched = Pieces<6, 17>;
+  using Changed = Pieces<3, 19>;
   struct Last {
     ThreadId thread{};
     Seq seq{};
   };
   struct Entry {
-    Lines touched, changed;
+    Touched touched;
+    Changed changed;
     std::vector<ShapeCount> shapes;
     std::vector<Last> last;
   };
