@@ -13,6 +13,7 @@
 #include "slicer/queries/causes.h"
 #include "slicer/queries/executions.h"
 #include "slicer/queries/memory_value.h"
+#include "support/asked_run.h"
 #include "support/random_run.h"
 #include "support/reference_graph.h"
 #include "support/trace_builder.h"
@@ -25,16 +26,6 @@ std::size_t runs() {
   const char* runs = std::getenv("SVD_PROPERTY_RUNS");
   return runs == nullptr ? 200 : std::strtoull(runs, nullptr, 10);
 }
-
-// A run, and all that asks about it.
-struct Asked {
-  explicit Asked(TraceReader reader)
-      : trace(std::move(reader)), model(trace, diagnostics), run(trace, model, diagnostics) {}
-  TraceReader trace;
-  Diagnostics diagnostics;
-  ProgramModel model;
-  RunView run;
-};
 
 // Machine runs are made without values.
 Process process(bool machine) {
@@ -68,7 +59,7 @@ struct Plain {
   std::vector<std::pair<Seq, ThreadId>> instructions;
   std::vector<InstrId> ids;
 
-  explicit Plain(const Asked& asked) {
+  explicit Plain(const AskedRun& asked) {
     Diagnostics diagnostics;
     struct Walk {
       Plain& plain;
@@ -145,7 +136,7 @@ class Queries : public testing::TestWithParam<bool> {};
 TEST_P(Queries, LookBackAndAhead) {
   for (std::uint64_t seed = 0; seed < runs(); ++seed) {
     TraceBuilder builder(process(GetParam()), {7});
-    Asked asked(random_trace(builder, seed, GetParam()));
+    AskedRun asked(random_trace(builder, seed, GetParam()));
     Plain plain(asked);
     std::mt19937_64 random(seed);
     for (int i = 0; i < 10; ++i) {
@@ -193,7 +184,7 @@ std::optional<std::uint8_t> plain_value(const Plain& plain, Addr byte, Seq at) {
 TEST_P(Queries, MemoryValue) {
   for (std::uint64_t seed = 0; seed < runs(); ++seed) {
     TraceBuilder builder(process(GetParam()), {7});
-    Asked asked(random_trace(builder, seed, GetParam()));
+    AskedRun asked(random_trace(builder, seed, GetParam()));
     Plain plain(asked);
     std::mt19937_64 random(seed);
     for (int i = 0; i < 10; ++i) {
@@ -208,7 +199,7 @@ TEST_P(Queries, MemoryValue) {
 }
 
 // As arcs of the graph.
-std::vector<PlainArc> arcs_of(Asked& asked, Seq seq) {
+std::vector<PlainArc> arcs_of(AskedRun& asked, Seq seq) {
   std::vector<PlainArc> arcs;
   auto found = asked.run.find(seq);
   if (!found) return arcs;
@@ -236,7 +227,7 @@ std::vector<PlainArc> arcs_of(Asked& asked, Seq seq) {
 TEST_P(Queries, CausesAreTheArcsOfTheGraph) {
   for (std::uint64_t seed = 0; seed < runs(); ++seed) {
     TraceBuilder builder(process(GetParam()), {7});
-    Asked asked(random_trace(builder, seed, GetParam()));
+    AskedRun asked(random_trace(builder, seed, GetParam()));
     std::vector<PlainArc> expected = fast_arcs(asked.trace, asked.model, asked.run.end() + 1);
     std::erase_if(expected, [](const PlainArc& a) { return a.kind == ArcKind::kWriteAfterRead; });
     std::vector<PlainArc> found;
@@ -254,7 +245,7 @@ TEST_P(Queries, CausesAreTheArcsOfTheGraph) {
 TEST_P(Queries, WritesAfterReads) {
   for (std::uint64_t seed = 0; seed < runs(); ++seed) {
     TraceBuilder builder(process(GetParam()), {7});
-    Asked asked(random_trace(builder, seed, GetParam()));
+    AskedRun asked(random_trace(builder, seed, GetParam()));
     Plain plain(asked);
     for (Seq seq; seq < asked.run.end(); seq += 1) {
       auto me = asked.run.find(seq);
@@ -288,7 +279,7 @@ TEST_P(Queries, WritesAfterReads) {
 TEST_P(Queries, Executions) {
   for (std::uint64_t seed = 0; seed < runs(); ++seed) {
     TraceBuilder builder(process(GetParam()), {7});
-    Asked asked(random_trace(builder, seed, GetParam()));
+    AskedRun asked(random_trace(builder, seed, GetParam()));
     Plain plain(asked);
     std::mt19937_64 random(seed);
     std::vector<bool> wanted(asked.model.code.instr_count());
@@ -320,7 +311,7 @@ TEST_P(Queries, Executions) {
 TEST_P(Queries, TheLastInstructionOfAThread) {
   for (std::uint64_t seed = 0; seed < runs(); ++seed) {
     TraceBuilder builder(process(GetParam()), {7});
-    Asked asked(random_trace(builder, seed, GetParam()));
+    AskedRun asked(random_trace(builder, seed, GetParam()));
     Plain plain(asked);
     std::map<ThreadId, Seq> last;
     for (auto [seq, thread] : plain.instructions) {
