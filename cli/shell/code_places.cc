@@ -26,12 +26,12 @@ std::optional<std::uint64_t> number(std::string_view text) {
 // Takes "@N" off the end.
 std::optional<std::int64_t> take_count(std::string_view& text) {
   std::size_t at = text.rfind('@');
-  if (at == std::string_view::npos) return std::nullopt;
+  if (at == std::string_view::npos || at == 0) return std::nullopt;
   std::string_view digits = text.substr(at + 1);
   bool negative = digits.starts_with("-");
   auto value = number(negative ? digits.substr(1) : digits);
   if (!value) return std::nullopt;
-  text = text.substr(0, at);
+  text = text.substr(0, text.find_last_not_of(' ', at - 1) + 1);
   auto count = static_cast<std::int64_t>(*value);
   return negative ? -count : count;
 }
@@ -157,13 +157,17 @@ std::vector<std::string> functions_like(Session& session, std::string_view patte
   auto add = [&](const std::string& name) {
     if (!name.empty() && matches(fmt::format("*{}*", pattern), name)) found.insert(name);
   };
+  // Of the program itself also what was inlined.
   const CodeTable& code = session.run().code();
   const Symbol* last = nullptr;
   for (std::uint32_t i = 0; i < code.instr_count(); ++i) {
     Pc pc = code.pc_of(InstrId(i));
-    const Symbol* symbol = pc.value == 0 ? nullptr : session.names().function(pc);
+    if (pc.value == 0) continue;
+    const Symbol* symbol = session.names().function(pc);
     if (symbol != nullptr && symbol != last) add(symbol->name);
     last = symbol;
+    if (!session.source().is_user(pc)) continue;
+    for (const Frame& frame : session.source().at(pc).frames) add(std::string(frame.function));
   }
   for (const Statement& statement : session.trace().statements()) add(statement.function);
   return {found.begin(), found.end()};
