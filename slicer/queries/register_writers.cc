@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A walk back along the thread, and from its creation on along the one that created it.
+// A walk back along the thread to the beginning of the chunk; of what is left there the index knows
+// the writer. What was saved at a place is looked for in the chunks that can have written there.
 #include "slicer/queries/register_writers.h"
 
 #include <algorithm>
@@ -19,13 +20,23 @@ class Search {
     return std::all_of(seeks_.begin(), seeks_.end(), [](const Seek& s) { return s.done; });
   }
 
-  // Whether the chunk can have the thread's creation, or execute what changes one of the cells.
-  bool may_be_in(const ChunkInfo& info, std::span<const ShapeCount> shapes) const {
-    constexpr std::uint64_t kCreates = std::uint64_t{1} << EventBody(ThreadCreate{}).index();
-    if ((info.event_kinds & kCreates) != 0) return true;
-    return std::binary_search(info.threads.begin(), info.threads.end(), thread_) &&
-           std::any_of(shapes.begin(), shapes.end(),
-                       [this](const ShapeCount& shape) { return concerns(shape); });
+  // Whether the thread does something in the chunk that can say more.
+  bool may_be_in(const RunIndex& index, std::size_t chunk) const {
+    if (index.register_writers(chunk, thread_).empty()) return false;
+    return std::any_of(seeks_.begin(), seeks_.end(), [&](const Seek& seek) {
+      return !seek.done && (!seek.saved_at || index.may_change(chunk, {*seek.saved_at, 1}));
+    });
+  }
+
+  // The chunk has been walked.
+  void at_beginning(const RunIndex& index, std::size_t chunk) {
+    auto writers = index.register_writers(chunk, thread_);
+    if (writers.empty()) return;
+    for (Seek& seek : seeks_) {
+      if (seek.done || seek.saved_at) continue;
+      seek.done = true;
+      if (writers[seek.cell] != kNoParent) seek.writer = writers[seek.cell];
+    }
   }
 
   void event(const Event& event) {
@@ -58,19 +69,6 @@ class Search {
     bool done = false;
     std::optional<Seq> writer{};
   };
-
-  bool concerns(const ShapeCount& shape) const {
-    const std::vector<Step>& steps = code_.block(shape.block).steps;
-    for (std::size_t i = shape.first; i < std::min<std::size_t>(shape.end, steps.size()); ++i) {
-      for (const Seek& seek : seeks_) {
-        if (seek.done) continue;
-        if (seek.saved_at && steps[i].saves) return true;
-        for (CellDef def : code_.defs(steps[i]))
-          if (seek.cell == def.cell) return true;
-      }
-    }
-    return false;
-  }
 
   void step(const Exec& exec, const Step& step, Seq seq) {
     if (step.saves)
@@ -108,8 +106,9 @@ std::vector<std::optional<Seq>> register_writers(RunView& run, ThreadId thread, 
                                                  const std::vector<Cell>& cells) {
   Search search(run.code(), thread, before, cells);
   for (std::size_t i = run.last_chunk_at(before) + 1; i-- > 0 && !search.done();) {
-    if (!search.may_be_in(run.trace().chunks()[i], run.index().shapes(i))) continue;
+    if (!search.may_be_in(run.index(), i)) continue;
     if (auto chunk = run.chunk(i)) chunk->walk_back(search);
+    search.at_beginning(run.index(), i);
   }
   return search.take();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where in a run to look for something: for each chunk, which memory it can concern, what it
-// executed how often, and where its threads stopped. Made by one pass; a question then decodes the
-// few chunks that can hold its answer.
+// executed how often, and of its threads where they stopped and who had written their registers.
+// Made by one pass; a question then decodes the few chunks that can hold its answer.
 //
 // Memory is told by pieces, hashed: a chunk that is named may hold nothing, one that is not named
 // certainly holds nothing. The pages that the file keeps for each chunk are not enough: they leave
@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "dpdg/code_table.h"
 #include "dpdg/lifetimes.h"
 #include "svd/trace/diagnostic.h"
 #include "svd/trace/reader.h"
@@ -36,7 +37,7 @@ struct ShapeCount {
 class RunIndex {
  public:
   // Chunks that cannot be decoded are told, and hold nothing.
-  static RunIndex of(const TraceReader& trace, Diagnostics& diagnostics,
+  static RunIndex of(const TraceReader& trace, const CodeTable& code, Diagnostics& diagnostics,
                      const ProgressFunction& progress = no_progress);
 
   // Whether something may have accessed any of these bytes, or made them new.
@@ -50,6 +51,9 @@ class RunIndex {
 
   // The last instruction of a thread in a chunk; nothing where it executed none.
   std::optional<Seq> last(std::size_t chunk, ThreadId thread) const;
+  // By cell, who had written the thread's registers when the chunk began (dpdg/register_writers.h);
+  // empty where the thread executes nothing in it.
+  std::span<const Seq> register_writers(std::size_t chunk, ThreadId thread) const;
 
  private:
   // A set of pieces of 2^kPieceBits bytes, as 2^kBits bits.
@@ -88,16 +92,18 @@ class RunIndex {
   // asks for writes often asks for what is never written, beside what always is.
   using Touched = Pieces<6, 17>;
   using Changed = Pieces<3, 19>;
-  struct Last {
+  struct InChunk {
     ThreadId thread{};
-    Seq seq{};
+    Seq last{};
+    std::vector<Seq> registers{};
   };
   struct Entry {
     Touched touched;
     Changed changed;
     std::vector<ShapeCount> shapes;
-    std::vector<Last> last;
+    std::vector<InChunk> threads;
   };
+  const InChunk* find(std::size_t chunk, ThreadId thread) const;
   class Filler;
   std::vector<Entry> chunks_;
 };
