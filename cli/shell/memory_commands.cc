@@ -101,9 +101,12 @@ Status shell_who_read(Session& session, std::string_view rest) {
   std::string what = narrator.memory(asked->bytes, {});
   if (readers.all.empty())
     session.say(fmt::format("nobody reads {} after {}", what, asked->at.value));
-  session.say(session.style().faint(
-      readers.until ? fmt::format("{} changes at {}", what, readers.until->value)
-                    : fmt::format("{} does not change any more", what)));
+  std::string end = readers.stopped
+                        ? fmt::format("looked as far as {}; who-read with that number goes on",
+                                      readers.stopped->value - 1)
+                    : readers.until ? fmt::format("{} changes at {}", what, readers.until->value)
+                                    : fmt::format("{} does not change any more", what);
+  session.say(session.style().faint(end));
   return Done{};
 }
 

@@ -7,6 +7,8 @@ namespace svd {
 namespace {
 
 constexpr std::size_t kMostReaders = 20;  // a person looks at no more
+// With reads; an answer in a fraction of a second decodes no more.
+constexpr std::size_t kMostChunks = 20;
 
 void add(Readers& readers, const MemoryEvent& event) {
   auto same = [&event](const Reader& reader) {
@@ -31,6 +33,8 @@ void add(Readers& readers, const MemoryEvent& event) {
 Readers readers_of(RunView& run, Range bytes, Seq after) {
   Readers readers;
   std::vector<bool> valid(bytes.size, true);
+  std::size_t chunks = 0;
+  Seq chunk_end;
   look_ahead(run, bytes, after, Interest::kAll, [&](const MemoryEvent& event) {
     bool reads = false;
     for (std::size_t i = 0; i < valid.size(); ++i) {
@@ -40,6 +44,13 @@ Readers readers_of(RunView& run, Range bytes, Seq after) {
         reads = true;
       else
         valid[i] = false;
+    }
+    if (reads && event.seq >= chunk_end) {
+      if (chunks++ == kMostChunks) {
+        readers.stopped = event.seq;
+        return false;
+      }
+      chunk_end = run.trace().chunks()[run.last_chunk_at(event.seq)].end_seq();
     }
     if (reads) add(readers, event);
     if (std::find(valid.begin(), valid.end(), true) != valid.end()) return true;

@@ -22,6 +22,8 @@ struct Readers {
   std::vector<Reader> all{};   // in the order of their first reads
   std::uint64_t others = 0;    // reads by more of them than are kept
   std::optional<Seq> until{};  // when the last of the bytes was changed
+  // What is read all over the run is not followed to its end: where the looking ended.
+  std::optional<Seq> stopped{};
 };
 
 // Reads after the instruction `after`, of bytes that were not changed since.

@@ -106,6 +106,23 @@ TEST(Readers, MoreThanAPersonLooksAtAreCounted) {
   EXPECT_GT(readers.others, 0U);
 }
 
+TEST(Readers, WhatIsReadAllOverTheRunCanBeGoneOnWith) {
+  TraceBuilder t(TraceBuilder::text_process(), {2});
+  Var x = t.var("x");
+  t.thread(1).exec("w", {w(x, 1)});
+  for (int i = 0; i < 99; ++i) t.exec("r", {r(x)});
+  AskedRun asked(t.finish());
+  std::uint64_t count = 0;
+  std::optional<Seq> from = Seq(0);
+  while (from) {
+    Readers readers = readers_of(asked.run, bytes(x), *from);
+    for (const Reader& reader : readers.all) count += reader.count;
+    from = readers.stopped;
+    if (from) from = *from - 1;
+  }
+  EXPECT_EQ(count, 99U);
+}
+
 // Slicing paper, Fig. 1: what D2 wrote over D1 is what U reads, and D2 could have come first.
 TEST(Causes, AReadOfWhatAnotherThreadWroteOver) {
   TraceBuilder t;
