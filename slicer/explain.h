@@ -49,6 +49,8 @@ class Explainer {
 
   SourceMap& source() { return source_; }
   const ProgramModel& model() const { return model_; }
+  // For place_of and the like.
+  StoryInput story_input() { return {trace_, model_.code, instances_, source_}; }
 
  private:
   SliceInput input() {

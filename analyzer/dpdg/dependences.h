@@ -15,18 +15,17 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 #include "dpdg/arc.h"
 #include "dpdg/block_plan.h"
-#include "dpdg/byte_shadow.h"
 #include "dpdg/code_table.h"
 #include "dpdg/control_tracker.h"
 #include "dpdg/last_accesses.h"
 #include "dpdg/lifetimes.h"
+#include "dpdg/register_writers.h"
 #include "dpdg/system_calls.h"
 #include "svd/trace/chunk.h"
 #include "svd/trace/result.h"
@@ -75,13 +74,13 @@ class Dependences {
     for (const BlockPlans::Section& section : plans_.of(*exec.shape)) {
       follow_registers(exec, section, cells_[thread]);
       follow_memory(exec, section, thread, length);
-      define(exec, section, cells_[thread]);
+      registers_.define(plans_, section, exec, cells_[thread]);
     }
     last_[thread] = instance(exec, static_cast<std::uint16_t>(part.steps() - 1));
   }
 
   Sink& sink() { return sink_; }
-  std::uint64_t memory_bytes() const { return memory_.memory_bytes() + saved_.memory_bytes(); }
+  std::uint64_t memory_bytes() const { return memory_.memory_bytes() + registers_.memory_bytes(); }
 
  private:
   // Threads by when they were met.
@@ -182,31 +181,6 @@ class Dependences {
     }
   }
 
-  void define(const Exec& exec, const BlockPlans::Section& section, std::vector<Seq>& cells) {
-    for (const PlannedSave& save : plans_.of(section.saves)) {
-      Writers writers;
-      for (std::size_t i = 0; i < save.count; ++i) {
-        const PlannedDef& def = save.cells[i];
-        Seq writer = def.step == kBefore   ? cells[def.cell]
-                     : def.step == kNoData ? kNoParent
-                                           : exec.seq + def.step;
-        writers.by_cell[i] = writer + 1;
-      }
-      saved_.set(Addr(exec.addresses[save.access]), kSavedBytes, writers);
-    }
-    for (PlannedDef def : plans_.of(section.defs))
-      cells[def.cell] = def.step == kNoData ? kNoParent : exec.seq + def.step;
-    for (PlannedRestore restore : plans_.of(section.restores))
-      cells[restore.cell] =
-          saved_.at(Addr(exec.addresses[restore.access])).by_cell[restore.number] - 1;
-  }
-
-  // Of the cells of a saved register, plus 1: that makes nothing of kNoParent.
-  struct Writers {
-    std::array<Seq, kMostSaved> by_cell{};
-    friend bool operator==(const Writers&, const Writers&) = default;
-  };
-  static constexpr std::uint64_t kSavedBytes = 8;  // a whole register
   const CodeTable& code_;
   ControlTracker tracker_;
   Sink sink_;
@@ -217,7 +191,7 @@ class Dependences {
   std::vector<std::vector<Seq>> cells_;  // by thread: the last writer of each cell
   std::vector<Instance> last_;           // by thread: its last instruction; {} before its first
   LastAccesses memory_;
-  ByteShadow<Writers> saved_;  // at the place of a saved register
+  RegisterWriters registers_;
 };
 
 }  // namespace svd

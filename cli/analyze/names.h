@@ -40,6 +40,7 @@ class Names {
   const Symbol* data(Addr address) const { return data_.find(address.value); }
   const Symbol* function(Pc pc) const { return functions_.find(pc.value); }
 
+  const std::vector<const Symbol*>& variables() const { return data_.symbols(); }
   const std::vector<const Symbol*>& functions() const { return functions_.symbols(); }
 
   // "outcnt", "log_buffer+4:2", "0x7ffe10:8": an access of `size` bytes. The size is left out where

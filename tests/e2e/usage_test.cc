@@ -18,8 +18,9 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::vector<std::string> kVerbs{"",     "analyze", "slice",   "graph",    "cus",    "info",
-                                      "dump", "verify",  "recover", "assemble", "import", "export"};
+const std::vector<std::string> kVerbs{"",         "analyze", "slice", "shell",  "graph",
+                                      "cus",      "info",    "dump",  "verify", "recover",
+                                      "assemble", "import",  "export"};
 
 std::string help_of(const std::string& verb) {
   CommandResult result = analyze(verb.empty() ? std::vector<std::string>{"--help"}
@@ -108,6 +109,8 @@ TEST(Usage, WrongUseIsOneSentenceAndExitCode2) {
       {{"slice", "--from=nowhere", trace}, "no function is called 'nowhere'"},
       {{"slice", "--thread=7", trace}, "the trace has no thread '7'"},
       {{"slice", "--module=libz", trace}, "the trace has no module 'libz'"},
+      {{"shell"}, "TRACE is missing"},
+      {{"shell", trace, "threads"}, "unexpected argument 'threads'"},
       {{"graph", "--count=x", trace}, "--count"},
       {{"info", "--jsn", trace}, "unknown option --jsn (did you mean '--json'?)"},
       {{"info", "--zebra=5", trace}, "unknown option --zebra; see svd-analyze info --help"},
