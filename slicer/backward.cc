@@ -54,6 +54,8 @@ void BackwardWalk::exec(const Exec& exec) {
   const Part& part = exec.shape->part;
   ThreadState& state = thread(exec.thread);
   if (part.end > block.steps.size()) return;
+  while (!faults_.empty() && faults_.back() >= exec.end())
+    faults_ = faults_.first(faults_.size() - 1);
   auto segments = control_.of(exec_index_);
   std::size_t segment = segments.size();
   bool quiet = !may_matter(exec, state);
@@ -74,7 +76,6 @@ void BackwardWalk::find_quiet_blocks() {
     std::uint64_t bits = 0;
     for (const Step& step : input_.code.block(BlockId(static_cast<std::uint32_t>(b))).steps) {
       for (CellDef def : input_.code.defs(step)) bits |= cell_bit(def.cell);
-      if (step.flow == Flow::kSystemCall) bits = ~std::uint64_t{0};
     }
     defines_.push_back(bits);
   }
@@ -82,8 +83,7 @@ void BackwardWalk::find_quiet_blocks() {
 
 // Whether anything but its accesses can bring a part of the execution into the slice.
 bool BackwardWalk::may_matter(const Exec& exec, const ThreadState& state) const {
-  std::uint64_t defines = defines_[exec.shape->id.value];
-  if ((defines & state.wanted_bits) != 0 || defines == ~std::uint64_t{0}) return true;
+  if ((defines_[exec.shape->id.value] & state.wanted_bits) != 0 || state.kernel.any()) return true;
   if (!criteria_.empty() && criteria_.back().seq >= exec.seq) return true;
   auto first = decides_.begin() + static_cast<std::ptrdiff_t>(exec.seq - chunk_first_);
   return std::any_of(first, first + exec.shape->part.steps(),
@@ -107,10 +107,8 @@ bool BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step,
       if (options_.races) next_write_.set(address, size, me);
     });
   }
-  if (step.flow == Flow::kSystemCall && state.system_call.any) {
-    const Hit& call = state.system_call;
-    if (!hit.any || call.distance < hit.distance) hit = call;
-  }
+  const Hit& kernel = state.kernel.wanted;
+  if (kernel.any && (!hit.any || kernel.distance < hit.distance)) hit = kernel;
   if (hit.any && options_.scope.admits(me, hit.distance)) {
     join_slice(exec, step, me, hit, parent, state);
     give_to_others(me);
@@ -121,11 +119,7 @@ bool BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step,
       apply_criterion(exec, step, criteria_.back(), me, parent, state);
     criteria_.pop_back();
   }
-  if (step.flow == Flow::kSystemCall) {
-    state.system_call = {};
-    state.system_arguments = {};
-    state.system_reads.clear();
-  }
+  if (state.kernel.any()) state.kernel = {};
   if (options_.races && !triple_at_.empty() && step.end_slot > step.first_slot) {
     accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
       close_triples(address, size, slot.write, me, state);
@@ -136,6 +130,7 @@ bool BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step,
 
 void BackwardWalk::take_registers(const Exec& exec, const Step& step, const Instance& me,
                                   ThreadState& state, Hit& hit) {
+  if (faulted(exec, step)) return;
   bool restores = step.restores && options_.save_restore;
   for (CellDef def : input_.code.defs(step)) {
     Want want = state.wanted[def.cell];
@@ -239,9 +234,10 @@ void BackwardWalk::join_slice(const Exec& exec, const Step& step, const Instance
     want.via = use.role == UseRole::kAddress ? Via::kAddress : Via::kValue;
     want_cell(state, use.cell, want);
   }
-  want_reads(exec, step, want);
+  // What a restore reads is wanted by who wants the register.
+  if (!step.restores || !options_.save_restore) want_reads(exec, step, want);
   want.via = Via::kValue;
-  if (step.flow == Flow::kSystemCall) want_arguments(state, want);
+  want_arguments(state, want);
   if (options_.races) open_writes(exec, step, want);
 }
 
@@ -262,7 +258,7 @@ void BackwardWalk::apply_criterion(const Exec& exec, const Step& step, const Cri
     for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, want);
   for (auto [address, size] : criterion.memory) memory_.want(address, size, want);
   if (values) want_reads(exec, step, want);
-  if (values && step.flow == Flow::kSystemCall) want_arguments(state, want);
+  if (values) want_arguments(state, want);
   if (values && options_.races) open_writes(exec, step, want);
   if (criterion.control && options_.control) want_decision(parent, want);
 }
@@ -280,9 +276,9 @@ void BackwardWalk::want_reads(const Exec& exec, const Step& step, const Want& wa
 
 // What a system call was given: its arguments, and what the kernel read for it.
 void BackwardWalk::want_arguments(ThreadState& state, const Want& want) {
-  for (Reg reg : state.system_arguments)
+  for (Reg reg : state.kernel.arguments)
     for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, want);
-  for (auto [address, size] : state.system_reads) memory_.want(address, size, want);
+  for (auto [address, size] : state.kernel.reads) memory_.want(address, size, want);
 }
 
 void BackwardWalk::want_decision(Seq parent, const Want& want) {
@@ -300,18 +296,19 @@ void BackwardWalk::event(const Event& event) {
   if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
     ThreadState& state = thread(event.thread);
     if (kernel->access == Access::kRead) {
-      state.system_reads.emplace_back(kernel->address, kernel->size);
+      state.kernel.reads.emplace_back(kernel->address, kernel->size);
       return;
     }
     Instance me{event.seq, {}, event.thread};
     Hit hit;
     take_memory(kernel->address, kernel->size, nullptr, me, state, hit);
-    if (hit.any && (!state.system_call.any || hit.distance < state.system_call.distance)) {
-      state.system_call = hit;
-      state.system_call.via = Via::kSystemCall;
+    Hit& wanted = state.kernel.wanted;
+    if (hit.any && (!wanted.any || hit.distance < wanted.distance)) {
+      wanted = hit;
+      wanted.via = Via::kSystemCall;
     }
   } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
-    thread(event.thread).system_arguments = argument_registers(call->number);
+    thread(event.thread).kernel.arguments = argument_registers(call->number);
   } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
     // The child began with its parent's registers.
     thread(create->child);

@@ -34,14 +34,21 @@ struct Hit {
   Via via = Via::kCriterion;
 };
 
+// What the kernel did since the instruction of the thread that is met next: that one asked for it.
+struct KernelWork {
+  Hit wanted;  // what it wrote
+  std::span<const Reg> arguments;
+  std::vector<std::pair<Addr, std::uint64_t>> reads;
+
+  bool any() const { return wanted.any || !arguments.empty() || !reads.empty(); }
+};
+
 struct ThreadState {
   explicit ThreadState(std::size_t cells) : wanted(cells) {}
   std::vector<Want> wanted;       // by cell
   std::uint64_t wanted_bits = 0;  // of cells that may be wanted
   std::uint64_t own = 0;          // instructions met so far
-  Hit system_call;                // its effects on memory are wanted
-  std::span<const Reg> system_arguments;
-  std::vector<std::pair<Addr, std::uint64_t>> system_reads;
+  KernelWork kernel;
 };
 
 // A write of the slice whose write before is looked for.
@@ -74,6 +81,7 @@ class BackwardWalk {
         options_(options),
         sequencers_(sequencers),
         criteria_(criteria),
+        faults_(input.control.faults()),
         item_of_(input.code.instr_count()),
         deciding_(input.trace.chunks().size()) {
     if (options.which) members_ = InstanceSet(input.trace), beside_ = InstanceSet(input.trace);
@@ -161,6 +169,12 @@ class BackwardWalk {
   void add_race(RaceEdge::Kind kind, const Instance& first, const Instance& second, Addr address,
                 std::uint64_t size, float distance);
 
+  // Then it defines nothing.
+  bool faulted(const Exec& exec, const Step& step) const {
+    return !faults_.empty() && faults_.back() == exec.end() - 1 &&
+           &step == &input_.code.block(exec.shape->id).steps[exec.shape->part.end - 1U];
+  }
+
   // Calls f(slot, address, size) for the accesses of a step that happened.
   template <class F>
   void accesses(const Exec& exec, const Step& step, F&& f) const {
@@ -169,6 +183,7 @@ class BackwardWalk {
     std::uint16_t first = std::max(step.first_slot, part.first_slot);
     std::uint16_t end = std::min(step.end_slot, part.end_slot);
     if (exec.addresses == nullptr) return;
+    bool fault = faulted(exec, step);
     const std::uint64_t* length = exec.lengths;
     if (exec.shape->ranges != 0)
       for (std::uint16_t s = part.first_slot; s < first; ++s) length += block.slots[s].is_range();
@@ -176,7 +191,8 @@ class BackwardWalk {
       const Slot& slot = block.slots[s];
       std::uint64_t size = slot.is_range() ? *length++ : slot.size;
       std::uint64_t address = exec.addresses[s - part.first_slot];
-      if (address != kAbsent.value && size != 0) f(slot, Addr(address), size);
+      bool happened = address != kAbsent.value && size != 0 && !(fault && slot.write);
+      if (happened) f(slot, Addr(address), size);
     }
   }
 
@@ -190,6 +206,7 @@ class BackwardWalk {
   SliceOptions options_;
   const Sequencers* sequencers_;     // null: order edges need not be unordered
   std::vector<Criterion> criteria_;  // those not yet met, by seq
+  std::span<const Seq> faults_;      // the same
 
   // By block: the cells that it defines; all bits where it does more than that.
   std::vector<std::uint64_t> defines_;

@@ -48,10 +48,6 @@ std::optional<Seq> last_call(const TraceReader& trace, ThreadId thread,
   return walk.found;
 }
 
-bool is_fault(int signal) {
-  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
-}
-
 std::string signal_text(int number) {
   const char* name = sigabbrev_np(number);
   return name == nullptr ? fmt::format("signal {}", number)

@@ -36,6 +36,7 @@ ForwardWalk::ForwardWalk(const SliceInput& input, const ControlFlow& flow,
     : input_(input),
       options_(options),
       criteria_(criteria),
+      faults_(input.control.faults()),
       tracker_(input.code, flow),
       most_decisions_(kFewDecisions),
       item_of_(input.code.instr_count()) {
@@ -68,6 +69,7 @@ void ForwardWalk::exec(const Exec& exec) {
   const Part& part = exec.shape->part;
   const CodeBlock& block = input_.code.block(exec.shape->id);
   if (part.end > block.steps.size()) return;
+  while (!faults_.empty() && faults_.front() < exec.seq) faults_ = faults_.subspan(1);
   Thread& state = thread(exec.thread);
   bool begun = slice_.instances != 0 || next_criterion_ != 0;
   bool begins = next_criterion_ < criteria_.size() && criteria_[next_criterion_].seq < exec.end();
@@ -110,16 +112,14 @@ void ForwardWalk::step(const Exec& exec, std::uint16_t index, Seq parent, Thread
     if (step.flow != Flow::kReturn && !restores) follow_memory(me, hit);
   }
   Reach reach = join(hit, me);
-  if (step.saves && !touched_.empty()) {
-    Saved saved;
-    std::vector<Cell> cells = input_.code.cells_of(step.saved);
-    for (std::size_t i = 0; i < cells.size(); ++i) saved.cells[i] = state.cells[cells[i]];
-    saved_.set(touched_[0].address, touched_[0].size, saved);
+  bool faulted = !faults_.empty() && faults_.front() == me.seq;
+  if (!faulted) {
+    if (step.saves) save(step, state);
+    define(step, reach, state);
+    if (restores) restore(step, state);
+    for (const Touched& touched : touched_)
+      if (touched.slot->write) memory_.set(touched.address, touched.size, reach);
   }
-  define(step, reach, state);
-  if (restores) restore(step, state);
-  for (const Touched& touched : touched_)
-    if (touched.slot->write) memory_.set(touched.address, touched.size, reach);
   bool decides = exec.block().abstract() || index + 1 == exec.shape->part.end;
   remember(step, reach, decides);
   state.last = me;
@@ -210,6 +210,14 @@ void ForwardWalk::add_remote_reads(const Instance& me) {
 
 void ForwardWalk::define(const Step& step, const Reach& reach, Thread& state) {
   for (CellDef def : input_.code.defs(step)) state.cells[def.cell] = def.stack ? Reach{} : reach;
+}
+
+void ForwardWalk::save(const Step& step, const Thread& state) {
+  if (touched_.empty()) return;
+  Saved saved;
+  std::vector<Cell> cells = input_.code.cells_of(step.saved);
+  for (std::size_t i = 0; i < cells.size(); ++i) saved.cells[i] = state.cells[cells[i]];
+  saved_.set(touched_[0].address, touched_[0].size, saved);
 }
 
 void ForwardWalk::restore(const Step& step, Thread& state) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -82,6 +83,7 @@ class ForwardWalk {
   Reach join(const Hit& hit, const Instance& me);
   void add_remote_reads(const Instance& me);
   void define(const Step& step, const Reach& reach, Thread& thread);
+  void save(const Step& step, const Thread& thread);
   void restore(const Step& step, Thread& thread);
   void remember(const Step& step, const Reach& reach, bool decides);
   void forget_decisions();
@@ -93,6 +95,7 @@ class ForwardWalk {
   const SliceInput& input_;
   SliceOptions options_;
   std::vector<Criterion> criteria_;  // by seq
+  std::span<const Seq> faults_;      // that are to come
   std::size_t next_criterion_ = 0;
   ControlTracker tracker_;
   std::vector<std::pair<std::uint16_t, Seq>> segments_;  // of this execution: step, parent

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 
 #include "dpdg/lifetimes.h"
@@ -21,15 +22,19 @@ struct Touched {
 };
 
 // Calls access(Touched) for all accesses of instructions and the kernel, fresh(Range) where memory
-// has a new lifetime. What the kernel does before the thread did anything is by nobody.
+// has a new lifetime. What the kernel does before the thread did anything is by nobody; what an
+// instruction that faulted would have written is nothing.
 template <class Sink>
 class Accesses {
  public:
-  explicit Accesses(Sink& sink) : sink_(sink) {}
+  Accesses(std::span<const Seq> faults, Sink& sink) : faults_(faults), sink_(sink) {}
 
   void exec(const Exec& exec) {
+    while (!faults_.empty() && faults_.front() < exec.seq) faults_ = faults_.subspan(1);
     exec.accesses([&](const MemoryAccess& a) {
-      if (a.size > 0) sink_.access({a.address, a.size, a.slot->write, exec.thread, a.seq});
+      bool attempted = a.slot->write && !faults_.empty() && faults_.front() == a.seq;
+      if (a.size > 0 && !attempted)
+        sink_.access({a.address, a.size, a.slot->write, exec.thread, a.seq});
     });
     last_[exec.thread] = exec.end() - 1;
   }
@@ -50,15 +55,16 @@ class Accesses {
   }
 
  private:
+  std::span<const Seq> faults_;  // that are to come
   Sink& sink_;
   std::unordered_map<ThreadId, Seq> last_;
 };
 
 // As far as the chunk in which `end` lies.
 template <class Sink>
-void walk_accesses(const TraceReader& trace, Sink& sink, Seq end, Diagnostics& diagnostics,
-                   const ProgressFunction& progress = no_progress) {
-  Accesses<Sink> accesses(sink);
+void walk_accesses(const TraceReader& trace, std::span<const Seq> faults, Sink& sink, Seq end,
+                   Diagnostics& diagnostics, const ProgressFunction& progress = no_progress) {
+  Accesses<Sink> accesses(faults, sink);
   trace.scan(TraceReader::Order::kForward, {.addresses = true, .values = false, .events = true},
              diagnostics, [&](const Chunk& chunk) {
                chunk.walk(accesses);

@@ -212,13 +212,14 @@ class Counter {
 
 }  // namespace
 
-ConflictCounts count_conflicts(const TraceReader& trace, const Sequencers& sequencers,
-                               Diagnostics& diagnostics, const ProgressFunction& progress) {
+ConflictCounts count_conflicts(const TraceReader& trace, std::span<const Seq> faults,
+                               const Sequencers& sequencers, Diagnostics& diagnostics,
+                               const ProgressFunction& progress) {
   Shared shared;
-  walk_accesses(trace, shared, kEnd, diagnostics, progress);
+  walk_accesses(trace, faults, shared, kEnd, diagnostics, progress);
   Counter counter(shared, sequencers);
   Diagnostics told;  // the first walk has told what cannot be read
-  walk_accesses(trace, counter, kEnd, told, progress);
+  walk_accesses(trace, faults, counter, kEnd, told, progress);
   return counter.counts();
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dpdg/sequencers.h"
@@ -32,8 +33,9 @@ struct ConflictCounts {
   }
 };
 
-ConflictCounts count_conflicts(const TraceReader& trace, const Sequencers& sequencers,
-                               Diagnostics& diagnostics,
+// `faults`: of ControlIndex.
+ConflictCounts count_conflicts(const TraceReader& trace, std::span<const Seq> faults,
+                               const Sequencers& sequencers, Diagnostics& diagnostics,
                                const ProgressFunction& progress = no_progress);
 
 // A dependence between threads that orders two accesses.
@@ -49,7 +51,7 @@ struct OrderPair {
 
 // All of which the later access is by an instruction of [first, end): those that are not adjacent,
 // too.
-std::vector<OrderPair> restore_conflicts(const TraceReader& trace, Seq first, Seq end,
-                                         Diagnostics& diagnostics);
+std::vector<OrderPair> restore_conflicts(const TraceReader& trace, std::span<const Seq> faults,
+                                         Seq first, Seq end, Diagnostics& diagnostics);
 
 }  // namespace svd

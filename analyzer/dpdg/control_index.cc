@@ -8,13 +8,46 @@ namespace {
 
 struct Feed {
   ControlTracker& tracker;
-  Seq end{std::numeric_limits<std::uint64_t>::max()};
+  Seq end;
   void exec(const Exec& exec) {
     if (exec.seq < end) tracker.exec(exec, [](std::uint16_t, Seq) {});
   }
   void event(const Event& event) {
     if (event.seq < end) tracker.event(event);
   }
+};
+
+// What is found on the way: a fault is told right after the instruction that had it, and by its
+// address.
+class Learn {
+ public:
+  Learn(ControlTracker& tracker, const CodeTable& code) : tracker_(tracker), code_(code) {}
+
+  void exec(const Exec& exec) {
+    tracker_.exec(exec, [](std::uint16_t, Seq) {});
+    thread_ = exec.thread;
+    block_ = exec.shape->id;
+    end_ = exec.shape->part.end;
+    seq_ = exec.end() - 1;
+  }
+  void event(const Event& event) {
+    tracker_.event(event);
+    const auto* signal = std::get_if<Signal>(&event.body);
+    if (signal == nullptr || !is_fault(signal->number) || signal->code <= 0) return;
+    const CodeBlock& block = code_.block(block_);
+    if (end_ == 0 || end_ > block.steps.size() || block.abstract || event.thread != thread_) return;
+    if (block.steps[end_ - 1].pc == signal->pc) faults_.push_back(seq_);
+  }
+  std::vector<Seq> faults() { return std::move(faults_); }
+
+ private:
+  ControlTracker& tracker_;
+  const CodeTable& code_;
+  ThreadId thread_{};  // of the last execution, as the rest
+  BlockId block_{};
+  std::uint16_t end_ = 0;
+  Seq seq_{};
+  std::vector<Seq> faults_;
 };
 
 constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
@@ -28,6 +61,7 @@ ControlIndex ControlIndex::of(const TraceReader& trace, CodeTable& code, const C
   tracker.set_statements(trace.statements());
   std::vector<bool> failed(code.instr_count());
   tracker.collect_restores(&failed);
+  Learn learn(tracker, code);
   ChunkStream stream(trace, TraceReader::Order::kForward, kColumns);
   while (const ChunkStream::Decoded* next = stream.next()) {
     index.at_chunk_.push_back(tracker);
@@ -36,11 +70,12 @@ ControlIndex ControlIndex::of(const TraceReader& trace, CodeTable& code, const C
       add_lost_chunk(diagnostics, trace.chunks()[next->index], next->status.error());
       continue;
     }
-    next->chunk.walk(Feed{tracker});
+    next->chunk.walk(learn);
     progress(next->chunk.end_seq().value);
   }
   failed.flip();
   code.mark_restores(failed);
+  index.faults_ = learn.faults();
   return index;
 }
 

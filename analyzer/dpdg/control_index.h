@@ -2,8 +2,8 @@
 //
 // Control parents of any chunk at random: one pass over the run keeps the state of ControlTracker
 // at the start of each chunk, from which a chunk's parents are made again whenever they are needed.
-// The same pass finds which instructions always restore saved registers. Const methods may be
-// called from several threads.
+// The same pass finds which instructions always restore saved registers, and which instances
+// faulted. Const methods may be called from several threads.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +40,15 @@ class ControlIndex {
   // `chunk` is the chunk of that index, with addresses and events.
   void parents(std::size_t index, const Chunk& chunk, ChunkControl& out) const;
 
+  // Instances that a fault kept from having an effect, ascending.
+  const std::vector<Seq>& faults() const { return faults_; }
+
   // Active calls of a thread right before `seq`, outermost first.
   std::vector<Seq> call_stack(const TraceReader& trace, ThreadId thread, Seq seq) const;
 
  private:
   std::vector<ControlTracker> at_chunk_;
+  std::vector<Seq> faults_;
 };
 
 }  // namespace svd

@@ -11,11 +11,12 @@
 // - kWriteAfterWrite, kWriteAfterRead: between threads, adjacent accesses only (Netzer).
 //
 // The stack pointer's own arcs are left out, and a register that was saved and restored by the same
-// activation keeps its writer.
+// activation keeps its writer. An instruction that faulted defines nothing.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "dpdg/control_tracker.h"
 #include "dpdg/last_accesses.h"
 #include "dpdg/lifetimes.h"
+#include "dpdg/program_model.h"
 #include "dpdg/register_writers.h"
 #include "dpdg/system_calls.h"
 #include "svd/trace/chunk.h"
@@ -42,8 +44,14 @@ concept CountsArcs = requires(Sink sink) {
 template <class Sink>
 class Dependences {
  public:
-  Dependences(const CodeTable& code, ControlTracker tracker, Sink sink)
-      : code_(code), tracker_(std::move(tracker)), sink_(std::move(sink)), plans_(code) {}
+  Dependences(const TraceReader& trace, const ProgramModel& model, Sink sink)
+      : code_(model.code),
+        tracker_(model.code, model.flow),
+        faults_(model.control.faults()),
+        sink_(std::move(sink)),
+        plans_(model.code) {
+    tracker_.set_statements(trace.statements());
+  }
 
   void event(const Event& event) {
     tracker_.event(event);
@@ -70,12 +78,10 @@ class Dependences {
     }
     decide(exec);
     std::uint32_t thread = index(exec.thread);
-    const std::uint64_t* length = exec.lengths;
-    for (const BlockPlans::Section& section : plans_.of(*exec.shape)) {
-      follow_registers(exec, section, cells_[thread]);
-      follow_memory(exec, section, thread, length);
-      registers_.define(plans_, section, exec, cells_[thread]);
-    }
+    if (faults_.empty() || faults_.front() >= exec.end())
+      follow(exec, thread);
+    else
+      follow_fault(exec, thread);
     last_[thread] = instance(exec, static_cast<std::uint16_t>(part.steps() - 1));
   }
 
@@ -103,7 +109,10 @@ class Dependences {
   // nothing is ordered behind what is later than itself.
   void kernel_access(const KernelAccess& kernel, std::uint32_t thread) {
     const Instance& me = last_[thread];
-    if (me == Instance{}) return;
+    if (me == Instance{}) {
+      if (kernel.access == Access::kWrite) memory_.forget(kernel.address, kernel.size);
+      return;
+    }
     auto follow = [&](ArcKind kind, Mark from, Addr at, std::uint64_t bytes) {
       bool order = kind == ArcKind::kWriteAfterWrite || kind == ArcKind::kWriteAfterRead;
       if (!order || from.seq() < me.seq) sink_({kind, me, from.seq(), at, bytes});
@@ -147,6 +156,38 @@ class Dependences {
     until(exec.shape->part.end);
   }
 
+  void follow(const Exec& exec, std::uint32_t thread) {
+    const std::uint64_t* length = exec.lengths;
+    for (const BlockPlans::Section& section : plans_.of(*exec.shape)) {
+      follow_registers(exec, section, cells_[thread]);
+      follow_memory(exec, section, thread, length);
+      registers_.define(plans_, section, exec, cells_[thread]);
+    }
+  }
+
+  // What the last step would have defined stays as it was.
+  void follow_fault(const Exec& exec, std::uint32_t thread) {
+    faults_ = faults_.subspan(1);
+    const std::vector<Slot>& slots = exec.block().slots;
+    Shape done = *exec.shape;
+    const Step& last = code_.block(done.id).steps[--done.part.end];
+    done.part.end_slot = std::max(done.part.first_slot, last.first_slot);
+    follow({exec.seq, exec.thread, &done, exec.addresses, exec.lengths}, thread);
+
+    Shape attempt = *exec.shape;
+    attempt.part.first = done.part.end;
+    attempt.part.first_slot = done.part.end_slot;
+    std::uint16_t& end = attempt.part.end_slot;
+    while (end > attempt.part.first_slot && slots[end - 1].write) --end;
+    const std::uint64_t* length = exec.lengths;
+    for (std::uint16_t s = done.part.first_slot; s < done.part.end_slot; ++s)
+      length += slots[s].is_range();
+    std::uint64_t accesses = done.part.end_slot - done.part.first_slot;
+    std::vector<Seq> cells = cells_[thread];
+    follow({exec.end() - 1, exec.thread, &attempt, exec.addresses + accesses, length}, thread);
+    cells_[thread] = std::move(cells);
+  }
+
   void follow_registers(const Exec& exec, const BlockPlans::Section& section,
                         const std::vector<Seq>& cells) {
     auto arcs = plans_.of(section.arcs);
@@ -183,6 +224,7 @@ class Dependences {
 
   const CodeTable& code_;
   ControlTracker tracker_;
+  std::span<const Seq> faults_;  // that are to come
   Sink sink_;
   BlockPlans plans_;
   std::unordered_map<std::uint32_t, std::uint32_t> index_;  // of threads by id

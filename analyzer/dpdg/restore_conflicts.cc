@@ -67,13 +67,13 @@ struct Restorer {
 
 }  // namespace
 
-std::vector<OrderPair> restore_conflicts(const TraceReader& trace, Seq first, Seq end,
-                                         Diagnostics& diagnostics) {
+std::vector<OrderPair> restore_conflicts(const TraceReader& trace, std::span<const Seq> faults,
+                                         Seq first, Seq end, Diagnostics& diagnostics) {
   Wanted wanted{first, end};
-  walk_accesses(trace, wanted, end, diagnostics);
+  walk_accesses(trace, faults, wanted, end, diagnostics);
   Restorer restorer{wanted};
   Diagnostics told;
-  walk_accesses(trace, restorer, end, told);
+  walk_accesses(trace, faults, restorer, end, told);
   return std::move(restorer.pairs);
 }
 

@@ -15,9 +15,7 @@ namespace svd::cli {
 template <class Sink>
 std::uint64_t walk_arcs(const TraceReader& trace, const ProgramModel& model, Sink sink, Seq end,
                         Diagnostics& diagnostics, const ProgressFunction& progress) {
-  ControlTracker tracker(model.code, model.flow);
-  tracker.set_statements(trace.statements());
-  Dependences<Sink> dependences(model.code, std::move(tracker), sink);
+  Dependences<Sink> dependences(trace, model, sink);
   trace.scan(TraceReader::Order::kForward, {.addresses = true, .values = false, .events = true},
              diagnostics, [&](const Chunk& chunk) {
                chunk.walk(dependences);

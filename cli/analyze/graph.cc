@@ -52,7 +52,8 @@ GraphCounts count(const TraceReader& trace, const ProgramModel& model, bool quie
         walk_arcs(trace, model, Count{&counts.arcs}, end, told, progress.function());
   }
   Progress progress("comparing threads", "instr", trace.steps(), quiet);
-  counts.conflicts = count_conflicts(trace, Sequencers::of(trace, told), told, progress.function());
+  counts.conflicts = count_conflicts(trace, model.control.faults(), Sequencers::of(trace, told),
+                                     told, progress.function());
   return counts;
 }
 
@@ -65,7 +66,7 @@ GraphDrawing draw(const TraceReader& trace, const ProgramModel& model, const Opt
   walk_arcs(trace, model, Draw{first, end, options.order != "all", &drawing.arcs}, end, told,
             progress.function());
   if (options.order == "all")
-    for (const OrderPair& pair : restore_conflicts(trace, first, end, told))
+    for (const OrderPair& pair : restore_conflicts(trace, model.control.faults(), first, end, told))
       drawing.arcs.push_back(
           {pair.after_write ? ArcKind::kWriteAfterWrite : ArcKind::kWriteAfterRead, pair.later,
            pair.earlier, pair.address});

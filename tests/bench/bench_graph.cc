@@ -62,9 +62,7 @@ template <class Sink>
 std::uint64_t graph(const TraceReader& trace, const ProgramModel& model) {
   Diagnostics diagnostics;
   Arcs arcs{};
-  ControlTracker tracker(model.code, model.flow);
-  tracker.set_statements(trace.statements());
-  Dependences<Sink> dependences(model.code, std::move(tracker), Sink{&arcs});
+  Dependences<Sink> dependences(trace, model, Sink{&arcs});
   trace.scan(TraceReader::Order::kForward, kColumns, diagnostics, [&](const Chunk& chunk) {
     chunk.walk(dependences);
     return true;

@@ -110,6 +110,7 @@ Code Inputs::other_immediate() {
 void Inputs::make(int base, CpuState& state, Memory& memory) {
   int flavour = base % kFlavours;
   place_ = 8 * (base / kFlavours % 8) + static_cast<int>(random() % 8);
+  one_bit_ = flavour == kZeroes ? static_cast<std::uint8_t>(1U << place_ % 8) : 1;
   std::uint64_t common = common_value();
   for (auto& reg : state.general) reg = value(flavour, common);
   for (auto& vector : state.vectors) {
@@ -187,7 +188,7 @@ void Inputs::change(std::uint8_t* bytes, std::size_t count, int trial) {
       bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ mask);
       break;
     case 2:
-      bytes[at] ^= 1;
+      bytes[at] ^= one_bit_;
       break;
     default:
       bytes[count - 1] ^= 0x80;

@@ -45,8 +45,9 @@ class Inputs {
 
   const Experiment& experiment_;
   Machine& machine_;
-  std::uint64_t immediate_;  // of the code as it is now
-  int place_ = 0;            // of the one byte of a number that is not 0
+  std::uint64_t immediate_;   // of the code as it is now
+  int place_ = 0;             // of the one bit of a number that is not 0
+  std::uint8_t one_bit_ = 1;  // of a byte, to change: that one, where there is one
   std::uint64_t seed_ = 1;
 };
 

@@ -13,7 +13,7 @@ namespace svd::test {
 namespace {
 
 // At least so many base states are tried, and more while something claimed was not seen.
-constexpr int kBases = 14, kMostBases = 250, kTrials = 4;
+constexpr int kBases = 14, kMostBases = 500, kTrials = 4;
 constexpr std::size_t kBlockBytes = 32;
 
 constexpr std::uint64_t kLaneMasks[] = {0xff, 0xff00, ~0xffffULL};

@@ -40,8 +40,8 @@ struct Wrong {
 
 class Prover {
  public:
-  explicit Prover(const ProgramModel& model)
-      : dependences_(model.code, ControlTracker(model.code, model.flow), Sink{this}) {}
+  Prover(const TraceReader& trace, const ProgramModel& model)
+      : dependences_(trace, model, Sink{this}) {}
 
   void exec(const Exec& exec) {
     loads_.clear();
@@ -168,7 +168,7 @@ std::string ArcProof::describe() const {
 }
 
 ArcProof prove_arcs(const TraceReader& trace, const ProgramModel& model) {
-  Prover prover(model);
+  Prover prover(trace, model);
   Diagnostics diagnostics;
   trace.scan(TraceReader::Order::kForward, {}, diagnostics, [&](const Chunk& chunk) {
     chunk.walk(prover);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/random_run.h"
 
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -284,15 +285,23 @@ class MachineRun {
     } else if (one_in(60)) {
       writer_.event(thread.id, Mapping{.address = Addr(kShared + 8 * below(4)), .size = 8});
     } else if (one_in(40)) {
-      std::size_t handler = below(functions_.size());
-      writer_.event(thread.id,
-                    Signal{.number = 10, .handler = Pc(functions_[handler].pieces[0].address)});
-      thread.interrupted.push_back(thread.rsp);
-      thread.rsp -= 256;
-      writer_.event(thread.id, KernelAccess{.address = Addr(thread.rsp), .size = 64});
-      thread.frames.push_back({handler, thread.piece, thread.rsp, true});
-      thread.piece = 0;
+      interrupt(thread, {.number = SIGUSR1, .pc = Pc(place_of(thread).address)});
     }
+  }
+
+  void interrupt(Running& thread, Signal signal) {
+    std::size_t handler = below(functions_.size());
+    signal.handler = Pc(functions_[handler].pieces[0].address);
+    writer_.event(thread.id, signal);
+    thread.interrupted.push_back(thread.rsp);
+    thread.rsp -= 256;
+    writer_.event(thread.id, KernelAccess{.address = Addr(thread.rsp), .size = 64});
+    thread.frames.push_back({handler, thread.piece, thread.rsp, true});
+    thread.piece = 0;
+  }
+
+  const Piece& place_of(const Running& thread) const {
+    return functions_[thread.frames.back().function].pieces[thread.piece];
   }
 
   void kernel(const Running& thread, Access access) {
@@ -302,9 +311,9 @@ class MachineRun {
   }
 
   void execute(Running& thread) {
-    std::size_t function = thread.frames.back().function;
-    const Piece& piece = functions_[function].pieces[thread.piece];
+    const Piece& piece = place_of(thread);
     const Block& block = piece.block;
+    std::uint64_t rsp = thread.rsp;
     std::vector<std::vector<std::uint64_t>> logged(block.size());
     std::size_t slot = 0;
     for (std::size_t i = 0; i < block.size(); ++i) {
@@ -326,6 +335,11 @@ class MachineRun {
     };
     std::size_t cut = one_in(8) ? below(block.size()) : 0;
     if (cut > 0) part(0, cut);
+    if (cut > 0 && one_in(4)) {  // its handler mends what was wrong, and all is done again
+      thread.rsp = rsp;
+      return interrupt(thread,
+                       {.number = SIGSEGV, .code = 1, .pc = block.instructions[cut - 1].pc});
+    }
     part(cut, block.size());
     go_on(thread, piece);
   }
@@ -395,7 +409,7 @@ class MachineRun {
     thread.frames.pop_back();
     thread.piece = left.back;
     if (!left.handler) return;
-    writer_.event(thread.id, SignalReturn{.number = 10});
+    writer_.event(thread.id, SignalReturn{});
     thread.rsp = thread.interrupted.back();
     thread.interrupted.pop_back();
   }

@@ -115,6 +115,7 @@ struct Activation {
 struct Thread {
   std::vector<Activation> active{1};
   std::optional<Seq> last;
+  Pc last_pc;
   std::map<Lane, Seq> writers;
   std::map<StatementId, Seq> statements;
 };
@@ -131,8 +132,8 @@ class Reference {
     for (const Block& block : trace.blocks()) effects_.push_back(decoder.decode(block));
   }
 
-  // Which instructions restored a register whenever they ran.
-  void find_restores() {
+  // Which instructions restored a register whenever they ran, and which instances faulted.
+  void find_restores_and_faults() {
     Before{Seq(std::numeric_limits<std::uint64_t>::max())}.walk(trace_, *this);
     for (Pc pc : failed_) restores_.erase(pc);
   }
@@ -161,7 +162,7 @@ class Reference {
       const auto& mine = accesses[i - part.first];
       if (block.abstract()) {
         statement(thread, block.statements[i], me);
-        memory(exec.thread, me, mine, false);
+        memory(exec.thread, me, mine, false, false);
       } else {
         instruction(exec, i, me, mine);
       }
@@ -176,6 +177,8 @@ class Reference {
       child.writers = thread.writers;
       if (!child.last) child.active[0].call = thread.last;
     } else if (const auto* signal = std::get_if<Signal>(&event.body)) {
+      bool at_last = thread.last && thread.last_pc == signal->pc && signal->pc.value != 0;
+      if (is_fault(signal->number) && signal->code > 0 && at_last) faults_.insert(*thread.last);
       if (signal->handler.value == 0 || signal->fatal) return;
       thread.active.push_back({.slot = 0, .call = thread.last, .handler = true});
     } else if (std::holds_alternative<SignalReturn>(event.body)) {
@@ -272,7 +275,9 @@ class Reference {
     const Block& block = exec.block();
     const InstrEffects& effects = effects_[exec.shape->id.value][index];
     Pc pc = block.instructions[index].pc;
+    bool faulted = faults_.contains(me);
     Thread& thread = of(exec.thread);
+    thread.last_pc = pc;
     ControlFlow::Point point = flow_.at(pc);
     if (index == exec.shape->part.first) arrive(thread, point.function, pc);
     if (drawing_) add(ArcKind::kControl, me, parent(thread.active.back(), pc));
@@ -299,10 +304,10 @@ class Reference {
       if (frame && !same) failed_.insert(pc);
       if (drawing_ && restores_.contains(pc) && same) restored = saved_[*frame];
     }
-    memory(exec.thread, me, accesses, restored || effects.flow == Flow::kReturn);
-    define(thread, effects, me, restored);
-    if (auto reg = saves(effects); reg && frame) {
-      thread.active.back().saves[*frame] = *reg;
+    memory(exec.thread, me, accesses, restored || effects.flow == Flow::kReturn, faulted);
+    if (!faulted) define(thread, effects, me, restored);
+    if (auto reg = saves(effects); reg && frame) thread.active.back().saves[*frame] = *reg;
+    if (auto reg = saves(effects); reg && frame && !faulted) {
       Save& save = saved_[*frame] = {*reg};
       each_lane(*reg, kGeneral, [&](Lane lane) {
         if (auto writer = thread.writers.find(lane); writer != thread.writers.end())
@@ -346,9 +351,11 @@ class Reference {
 
   // ---- Memory ----
 
-  void memory(ThreadId thread, Seq me, const std::vector<MemoryAccess>& accesses, bool bypassed) {
+  void memory(ThreadId thread, Seq me, const std::vector<MemoryAccess>& accesses, bool bypassed,
+              bool faulted) {
     for (const MemoryAccess& access : accesses)
       for (std::uint64_t i = 0; i < access.size; ++i) {
+        if (access.slot->write && faulted) continue;
         if (access.slot->write)
           write(thread, me, access.address + i);
         else if (!bypassed)
@@ -391,6 +398,7 @@ class Reference {
   std::map<Addr, Byte> bytes_;
   std::map<std::uint64_t, Save> saved_;  // what was last saved to a place
   std::set<Pc> restores_, failed_;
+  std::set<Seq> faults_;
   std::vector<PlainArc> arcs_;
 };
 
@@ -424,15 +432,13 @@ void tell(const std::vector<PlainArc>& some, const std::vector<PlainArc>& others
 
 std::vector<PlainArc> reference_arcs(const TraceReader& trace, const ControlFlow& flow, Seq end) {
   Reference reference(trace, flow);
-  reference.find_restores();
+  reference.find_restores_and_faults();
   return reference.arcs(end);
 }
 
 std::vector<PlainArc> fast_arcs(const TraceReader& trace, const ProgramModel& model, Seq end) {
-  ControlTracker tracker(model.code, model.flow);
-  tracker.set_statements(trace.statements());
   std::vector<PlainArc> arcs;
-  Dependences<Collect> dependences(model.code, std::move(tracker), Collect{&arcs});
+  Dependences<Collect> dependences(trace, model, Collect{&arcs});
   Before{end}.walk(trace, dependences);
   return ascending(std::move(arcs));
 }

@@ -26,7 +26,7 @@ Numbers numbers(const ConflictCounts::Row& row) { return {row.all, row.adjacent,
 
 ConflictCounts counts_of(const TraceReader& trace) {
   Diagnostics diagnostics;
-  return count_conflicts(trace, Sequencers::of(trace, diagnostics), diagnostics);
+  return count_conflicts(trace, {}, Sequencers::of(trace, diagnostics), diagnostics);
 }
 
 // Fig. 8, left: of D1 -> D3 and D2 -> D3 only the second is kept.
@@ -57,7 +57,7 @@ TEST(Conflicts, Figure8Restored) {
   t.thread(3).exec("D6", {w(x)});
   Diagnostics diagnostics;
   ThreadId one(1), two(2), three(3);
-  EXPECT_EQ(restore_conflicts(t.finish(), Seq(2), Seq(3), diagnostics),
+  EXPECT_EQ(restore_conflicts(t.finish(), {}, Seq(2), Seq(3), diagnostics),
             (std::vector<OrderPair>{{true, Seq(0), one, Seq(2), three, x.address},
                                     {true, Seq(1), two, Seq(2), three, x.address}}));
 }
@@ -263,7 +263,8 @@ TEST(Conflicts, AreTheDefinitionOnRandomTraces) {
       all += std::count_if(pairs->begin(), pairs->end(), [](const Plain::Pair& pair) {
         return pair.first.seq < pair.second.seq;
       });
-    ASSERT_EQ(std::ssize(restore_conflicts(trace, Seq(0), Seq(trace.steps()), diagnostics)), all)
+    ASSERT_EQ(std::ssize(restore_conflicts(trace, {}, Seq(0), Seq(trace.steps()), diagnostics)),
+              all)
         << "seed " << seed;
   }
 }

@@ -30,10 +30,8 @@ template <class Sink>
 Arcs count(const TraceReader& trace) {
   Diagnostics diagnostics;
   ProgramModel model(trace, diagnostics);
-  ControlTracker tracker(model.code, model.flow);
-  tracker.set_statements(trace.statements());
   Arcs arcs{};
-  Dependences<Sink> dependences(model.code, std::move(tracker), Sink{&arcs});
+  Dependences<Sink> dependences(trace, model, Sink{&arcs});
   trace.scan(TraceReader::Order::kForward, {}, diagnostics, [&](const Chunk& chunk) {
     chunk.walk(dependences);
     return true;

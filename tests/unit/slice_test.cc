@@ -118,5 +118,32 @@ TEST(Slice, ASystemCallFollowsFromItsArguments) {
   EXPECT_EQ(found, (std::set<std::uint64_t>{0, 1, 3, 4, 5}));
 }
 
+// mov [rsi],rdi; mov [rsi],rcx, which faults; its handler reads what the first one wrote.
+TEST(Slice, AStoreThatFaultedDefinesNothing) {
+  Process process = TraceBuilder::text_process();
+  process.has_values = false;
+  TraceBuilder t(process);
+  auto block = [&t](std::uint64_t pc, std::vector<std::uint8_t> code, bool write) {
+    return t.writer().add(Block{.instructions = {{Pc(pc), static_cast<std::uint8_t>(code.size())}},
+                                .code = code,
+                                .slots = {{.instruction = 0, .size = 8, .write = write}}});
+  };
+  std::uint64_t place = 0x10000;
+  t.writer().run(ThreadId(1));
+  t.writer().exec(block(0x401000, {0x48, 0x89, 0x3e}, true), &place, nullptr);
+  t.writer().exec(block(0x401003, {0x48, 0x89, 0x0e}, true), &place, nullptr);
+  t.event(Signal{.number = 11, .code = 2, .pc = Pc(0x401003), .handler = Pc(0x402000)});
+  t.writer().exec(block(0x402000, {0x48, 0x8b, 0x06}, false), &place, nullptr);
+  TraceReader trace = t.finish();
+  Diagnostics diagnostics;
+  ProgramModel model(trace, diagnostics);
+  Slice slice =
+      slice_backward({trace, model.code, model.control, {}},
+                     {{.seq = Seq(2), .thread = ThreadId(1)}}, {.control = false}, diagnostics);
+  std::set<std::uint64_t> found;
+  for (const SliceItem& item : slice.items) found.insert(item.nearest.seq.value);
+  EXPECT_EQ(found, (std::set<std::uint64_t>{0, 2}));
+}
+
 }  // namespace
 }  // namespace svd::test

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -253,6 +254,11 @@ struct Signal {
         f("handler", s.handler), f("fatal", s.fatal);
   }
 };
+
+// Of a signal by which the processor tells that it could not execute an instruction.
+constexpr bool is_fault(std::int32_t number) {
+  return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+}
 
 struct SignalReturn {
   static constexpr std::string_view kName = "signal-return";
