@@ -51,11 +51,11 @@ class Explainer {
   const ProgramModel& model() const { return model_; }
   // For place_of and the like.
   StoryInput story_input() { return {trace_, model_.code, instances_, source_}; }
-
- private:
   SliceInput input() {
     return {trace_, model_.code, model_.control, number_lines(model_.code, source_)};
   }
+
+ private:
   void tell(Explanation& explanation);
 
   const TraceReader& trace_;

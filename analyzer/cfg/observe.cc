@@ -58,8 +58,11 @@ class Observer {
       thread.interrupted.pop_back();
     } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
       entry(create->routine);
-    } else if (std::holds_alternative<Gap>(event.body)) {
-      for (auto& [id, thread] : threads_) thread = {};
+    } else if (const auto* gap = std::get_if<Gap>(&event.body)) {
+      if (gap->cause == GapCause::kLeftOut)
+        of(event.thread) = {};
+      else
+        for (auto& [id, thread] : threads_) thread = {};
     }
   }
 

@@ -26,6 +26,7 @@ constexpr std::array kVerbs{
     Verb{"analyze", "what went wrong in a run, best first", run_analyze},
     Verb{"slice", "from the failure, or any place, back to its causes", run_slice},
     Verb{"shell", "questions about a run at a prompt: who wrote it, why, what next", run_shell},
+    Verb{"reduce", "a trace of just what matters to a failure", run_reduce},
     Verb{"graph", "the dependences of a run, counted or drawn", run_graph},
     Verb{"cus", "the computational units of a run, counted or listed", run_cus},
     Verb{"info", "what a trace holds, how the run ended, what is missing", run_info},

@@ -23,6 +23,8 @@ class NewTrace {
   NewTrace& operator=(const NewTrace&) = delete;
 
   Result<std::unique_ptr<TraceWriter>> create(const Process& process);
+  // Where it is until then.
+  const std::string& place() const { return written_; }
   Status keep();
 
  private:

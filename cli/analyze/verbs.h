@@ -20,6 +20,7 @@ int run_graph(const Arguments& arguments);
 int run_import(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_recover(const Arguments& arguments);
+int run_reduce(const Arguments& arguments);
 int run_shell(const Arguments& arguments);
 int run_slice(const Arguments& arguments);
 int run_verify(const Arguments& arguments);

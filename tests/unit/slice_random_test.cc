@@ -14,6 +14,7 @@
 #include "slicer/backward.h"
 #include "slicer/forward.h"
 #include "slicer/instances.h"
+#include "slicer/reduction.h"
 #include "support/random_run.h"
 #include "support/reference_graph.h"
 
@@ -24,6 +25,40 @@ std::size_t runs() {
   const char* runs = std::getenv("SVD_PROPERTY_RUNS");
   return runs == nullptr ? 1500 : std::strtoull(runs, nullptr, 10);
 }
+
+std::string numbers(const std::set<Seq>& all) {
+  std::string text;
+  for (Seq seq : all) text += fmt::format("{} ", seq.value);
+  return text;
+}
+
+std::set<Seq> members(const Slice& slice) {
+  std::set<Seq> all;
+  slice.members.each([&all](Seq seq) { all.insert(seq); });
+  return all;
+}
+
+// A random run of machine code.
+struct MachineRun {
+  explicit MachineRun(std::mt19937_64& random)
+      : builder(process()), trace(made(random)), model(trace, diagnostics) {}
+
+  static Process process() {
+    Process process = TraceBuilder::text_process();
+    process.has_values = false;
+    return process;
+  }
+  TraceReader made(std::mt19937_64& random) {
+    random_machine_run(builder.writer(), random, 2 + random() % 120);
+    return builder.finish();
+  }
+  SliceInput input() const { return {trace, model.code, model.control}; }
+
+  TraceBuilder builder;
+  Diagnostics diagnostics;
+  TraceReader trace;
+  ProgramModel model;
+};
 
 // ---- Statements ----
 
@@ -181,13 +216,64 @@ TEST(Chop, IsWhatLiesBetweenOnRandomTraces) {
   }
 }
 
-// ---- Machine code ----
+// ---- Reduction ----
 
-std::string numbers(const std::set<Seq>& all) {
-  std::string text;
-  for (Seq seq : all) text += fmt::format("{} ", seq.value);
-  return text;
+// Reduces a run to the slice of `criterion`; the reduced trace has the same instances.
+ReductionCounts expect_same_when_reduced(const SliceInput& input, const Criterion& criterion) {
+  SliceOptions options;
+  options.which = true;
+  Diagnostics diagnostics;
+  Slice slice = slice_backward(input, {criterion}, options, diagnostics);
+  TempFile file;
+  auto write = [&](const Reduction& reduction) -> Result<TraceReader> {
+    auto writer = into(file)(input.trace.process());
+    EXPECT_TRUE(copy_trace(input.trace, **writer, no_progress, reduction.filter()));
+    EXPECT_TRUE((*writer)->finish());
+    return open_trace(file);
+  };
+  auto reduction = reduce(input, {criterion}, slice, options, write, diagnostics);
+  TraceReader reduced = open_trace(file);
+  EXPECT_EQ(reduced.steps(), reduction->after().instructions);
+  ProgramModel model(reduced, diagnostics);
+  Criterion there = criterion;
+  there.seq = reduction->place(criterion.seq);
+  Slice again = slice_backward({reduced, model.code, model.control}, {there}, options, diagnostics);
+  std::set<Seq> found;
+  again.members.each([&](Seq place) { found.insert(reduction->origin(place)); });
+  EXPECT_EQ(numbers(found), numbers(members(slice)));
+  EXPECT_EQ(again.races.size(), slice.races.size());
+  EXPECT_EQ(again.triples.size(), slice.triples.size());
+  EXPECT_EQ(again.remote_reads.size(), slice.remote_reads.size());
+  return reduction->after();
 }
+
+TEST(Reduction, SlicesToTheSameOnRandomTraces) {
+  std::uint64_t all = 0, kept = 0;
+  for (std::size_t seed = 0; seed < runs(); ++seed) {
+    std::mt19937_64 random(seed);
+    RandomRun run(random, {});
+    kept += expect_same_when_reduced(run.input(), run.at(random() % run.length, {})).instructions;
+    all += run.length;
+    ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
+  }
+  EXPECT_LT(kept, all / 2);
+}
+
+TEST(Reduction, SlicesToTheSameOnRandomMachineCode) {
+  std::uint64_t all = 0, kept = 0;
+  for (std::size_t seed = 0; seed < runs(); ++seed) {
+    std::mt19937_64 random(seed);
+    MachineRun run(random);
+    if (run.trace.steps() == 0) continue;
+    Criterion criterion{.seq = Seq(random() % run.trace.steps())};
+    kept += expect_same_when_reduced(run.input(), criterion).instructions;
+    all += run.trace.steps();
+    ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
+  }
+  EXPECT_LT(kept, all);
+}
+
+// ---- Machine code ----
 
 std::set<Seq> closure(const std::vector<PlainArc>& arcs, Seq criterion, bool forward) {
   std::multimap<Seq, Seq> next;
@@ -206,36 +292,25 @@ std::set<Seq> closure(const std::vector<PlainArc>& arcs, Seq criterion, bool for
   return found;
 }
 
-std::set<Seq> members(const Slice& slice) {
-  std::set<Seq> all;
-  slice.members.each([&all](Seq seq) { all.insert(seq); });
-  return all;
-}
-
 TEST(Slice, IsTheDefinitionOnRandomMachineCode) {
-  Process process = TraceBuilder::text_process();
-  process.has_values = false;
   for (std::size_t seed = 0; seed < runs(); ++seed) {
     std::mt19937_64 random(seed);
-    TraceBuilder builder(process);
-    random_machine_run(builder.writer(), random, 2 + random() % 120);
-    TraceReader trace = builder.finish();
-    if (trace.steps() == 0) continue;
-    Diagnostics diagnostics;
-    ProgramModel model(trace, diagnostics);
-    auto arcs = reference_arcs(trace, model.flow, Seq(std::numeric_limits<std::uint64_t>::max()));
-    SliceInput input{trace, model.code, model.control};
-    Seq criterion(random() % trace.steps());
-    SliceOptions options;
-    options.which = true;
-    InstanceReader instances(trace, model.code, model.control);
+    MachineRun run(random);
+    if (run.trace.steps() == 0) continue;
+    auto arcs =
+        reference_arcs(run.trace, run.model.flow, Seq(std::numeric_limits<std::uint64_t>::max()));
+    Seq criterion(random() % run.trace.steps());
+    InstanceReader instances(run.trace, run.model.code, run.model.control);
     instances.ask(criterion);
-    instances.answer(diagnostics);
+    instances.answer(run.diagnostics);
     // Nothing reads what a restore reads but a slice that begins at it.
     if (instances.facts(criterion).step->restores) continue;
-    Slice back = slice_backward(input, {{.seq = criterion}}, options, diagnostics);
+    SliceOptions options;
+    options.which = true;
+    Slice back = slice_backward(run.input(), {{.seq = criterion}}, options, run.diagnostics);
     ASSERT_EQ(numbers(members(back)), numbers(closure(arcs, criterion, false))) << "seed " << seed;
-    Slice forward = slice_forward(input, model.flow, {{.seq = criterion}}, options, diagnostics);
+    Slice forward =
+        slice_forward(run.input(), run.model.flow, {{.seq = criterion}}, options, run.diagnostics);
     ASSERT_EQ(numbers(members(forward)), numbers(closure(arcs, criterion, true)))
         << "seed " << seed;
   }

@@ -5,6 +5,8 @@
 
 #include "svd/trace/copy.h"
 
+#include <map>
+#include <set>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -14,7 +16,8 @@ namespace {
 
 class Copier {
  public:
-  Copier(const TraceReader& from, TraceWriter& to) : from_(from), to_(to) {
+  Copier(const TraceReader& from, TraceWriter& to, const CopyFilter& filter)
+      : from_(from), to_(to), filter_(filter) {
     if (!from.threads().empty()) thread_ = from.threads().front().id;
     // An edge without steps says what was dropped; where it is missing, that is said here.
     bool has_edge = !from.chunks().empty() && from.chunks().front().steps == 0;
@@ -54,6 +57,7 @@ class Copier {
   }
 
   void end() {
+    if (!ended_) tell_all_left_out();
     if (ended_ || from_.finished()) return;
     loss_.end = true;
     gap("the end of the trace is missing", 0, 0);
@@ -63,6 +67,13 @@ class Copier {
 
   void exec(const Exec& exec) {
     const Part& part = exec.shape->part;
+    if (filter_.exec && !filter_.exec(exec)) {
+      left_out_[exec.thread] += part.steps();
+      out_.insert(exec.thread);
+      return;
+    }
+    if (filter_.exec) tell_left_out(exec.thread);
+    out_.erase(exec.thread);
     logged_.clear();
     values_.clear();
     const std::uint64_t* length = exec.lengths;
@@ -79,11 +90,31 @@ class Copier {
   }
 
   void event(const Event& event) {
-    ended_ = ended_ || std::holds_alternative<ProcessEnd>(event.body);
+    bool end = std::holds_alternative<ProcessEnd>(event.body);
+    ended_ = ended_ || end;
+    if (end) tell_all_left_out();
+    if (out_.count(event.thread) != 0 && belongs_to_code(event.body)) return;
     to_.event(event.thread, event.body);
   }
 
  private:
+  static bool belongs_to_code(const EventBody& body) {
+    const auto* signal = std::get_if<Signal>(&body);
+    return (signal != nullptr && !signal->fatal) || std::holds_alternative<SignalReturn>(body) ||
+           std::holds_alternative<SyscallEnter>(body) ||
+           std::holds_alternative<SyscallExit>(body) || std::holds_alternative<KernelAccess>(body);
+  }
+
+  void tell_left_out(ThreadId thread) {
+    auto left_out = left_out_.find(thread);
+    if (left_out == left_out_.end()) return;
+    to_.event(thread, Gap{filter_.reason, left_out->second, 0, GapCause::kLeftOut});
+    left_out_.erase(left_out);
+  }
+  void tell_all_left_out() {
+    while (!left_out_.empty()) tell_left_out(left_out_.begin()->first);
+  }
+
   void gap(std::string_view reason, std::uint64_t instructions, std::uint64_t accesses) {
     loss_.instructions += instructions;
     loss_.accesses += accesses;
@@ -92,11 +123,14 @@ class Copier {
 
   const TraceReader& from_;
   TraceWriter& to_;
+  const CopyFilter& filter_;
   CopyLoss loss_;
   Chunk chunk_;
   Seq expected_;
   ThreadId thread_{1};  // the last one that ran
   bool ended_ = false;
+  std::map<ThreadId, std::uint64_t> left_out_;  // instructions, since the thread's last gap
+  std::set<ThreadId> out_;                      // what they did last was left out
   std::vector<std::uint64_t> logged_;
   std::vector<std::uint64_t> values_;
 };
@@ -104,8 +138,8 @@ class Copier {
 }  // namespace
 
 Result<CopyLoss> copy_trace(const TraceReader& from, TraceWriter& to,
-                            const ProgressFunction& progress) {
-  Copier copier(from, to);
+                            const ProgressFunction& progress, const CopyFilter& filter) {
+  Copier copier(from, to, filter);
   copier.tables();
   for (std::size_t i = 0; i < from.chunks().size(); ++i) {
     if (auto copied = copier.chunk(i); !copied) return copied.error();

@@ -61,7 +61,7 @@ std::span<const string_view> names(Edge) {
 }
 
 std::span<const string_view> names(GapCause) {
-  static constexpr string_view kTable[] = {"loss", "before-window", "after-window"};
+  static constexpr string_view kTable[] = {"loss", "before-window", "after-window", "left-out"};
   return kTable;
 }
 

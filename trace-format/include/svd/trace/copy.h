@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "svd/trace/reader.h"
 #include "svd/trace/result.h"
@@ -29,9 +30,18 @@ struct CopyLoss {
   bool any() const { return chunks + instructions + events + blocks > 0 || end; }
 };
 
+// What of the run is copied. Where executions of a thread are left out a Gap of that thread stands,
+// before what it does next or at the end of the run; what the kernel did for them, and signals that
+// came upon them, are left out with them. Other events are always copied.
+struct CopyFilter {
+  std::function<bool(const Exec&)> exec{};  // empty: everything
+  std::string reason{};                     // why, for the gaps
+};
+
 // `to` was created with from.process() and is still empty; finish() is the caller's. `progress`
 // hears of instructions. Fails only when writing does.
 Result<CopyLoss> copy_trace(const TraceReader& from, TraceWriter& to,
-                            const ProgressFunction& progress = no_progress);
+                            const ProgressFunction& progress = no_progress,
+                            const CopyFilter& filter = {});
 
 }  // namespace svd

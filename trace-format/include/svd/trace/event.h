@@ -85,9 +85,9 @@ enum class MapOp : std::uint8_t { kMap, kUnmap, kProtect, kRemap, kBreak };
 enum class EndKind : std::uint8_t { kUnknown, kExit, kSignal, kExec };
 enum class Access : std::uint8_t { kRead, kWrite };
 enum class Edge : std::uint8_t { kBegin, kEnd };
-// Why something is missing: it was lost, or whoever recorded did not want what was before, or
-// after.
-enum class GapCause : std::uint8_t { kLoss, kBeforeWindow, kAfterWindow };
+// Why something is missing: it was lost, whoever recorded did not want what was before, or after,
+// or this thread's part was left out afterwards.
+enum class GapCause : std::uint8_t { kLoss, kBeforeWindow, kAfterWindow, kLeftOut };
 
 struct ThreadStart {
   static constexpr std::string_view kName = "thread-start";

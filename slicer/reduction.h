@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Execution reduction (slicing paper, §3.3): the thread execution intervals that matter to a slice,
+// so that a trace of just them slices to the same answer. An interval is what one thread executes
+// until another one does.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "slicer/backward.h"
+#include "svd/trace/copy.h"
+
+namespace svd {
+
+struct Interval {
+  ThreadId thread{};
+  Seq first{};
+  Seq end{};
+  bool kept = false;
+  Seq place{};  // of its first instruction in the reduced trace, when it is kept
+};
+
+struct ReductionCounts {
+  std::uint64_t threads = 0;
+  std::uint64_t intervals = 0;
+  std::uint64_t instructions = 0;
+};
+
+class Reduction {
+ public:
+  Reduction(const TraceReader& trace, Diagnostics& diagnostics);
+
+  ReductionCounts before() const { return count(false); }
+  ReductionCounts after() const { return count(true); }
+
+  bool keeps(Seq seq) const { return intervals_[index(seq)].kept; }
+  // Where a kept instruction is in the reduced trace, and back.
+  Seq place(Seq seq) const;
+  Seq origin(Seq place) const;
+
+  // The intervals of the slice and of what its order edges lead to.
+  void keep(const Slice& slice);
+  // All of this thread up to the last that is kept; false: they are already.
+  bool keep_whole(ThreadId thread);
+  bool keep_all();
+
+  ThreadId thread_at(Seq seq) const { return intervals_[index(seq)].thread; }
+  CopyFilter filter() const;
+
+ private:
+  std::size_t index(Seq seq) const;  // of its interval
+  ReductionCounts count(bool kept) const;
+  bool keep_at(std::size_t index);
+  void find_places();
+  std::vector<Interval> intervals_;  // by first
+};
+
+// Writes the reduced trace and opens it.
+using WriteReduced = std::function<Result<TraceReader>(const Reduction&)>;
+
+// `slice` is that of the criteria and knows its instances. Each attempt is sliced and compared:
+// what a thread left out can have opened or closed a region, or saved a register. A thread of which
+// an instance was missed or wrongly met is then kept from its beginning on, and as a last resort
+// everything is.
+Result<Reduction> reduce(const SliceInput& input, const std::vector<Criterion>& criteria,
+                         const Slice& slice, const SliceOptions& options, const WriteReduced& write,
+                         Diagnostics& diagnostics);
+
+}  // namespace svd
