@@ -20,19 +20,17 @@ namespace svd {
 namespace {
 
 // What two slices must have in common: the instructions and how often, and the edges between
-// threads. How far a thing is, and so which instance of an edge is the nearest, also depends on how
-// much ran in between.
+// threads. How far a thing is, and so which instances of an edge are counted and which is the
+// nearest, also depends on how much ran in between.
 auto answer(const Slice& slice) {
-  using Edge = std::tuple<int, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>;
+  using Edge = std::tuple<int, std::uint32_t, std::uint32_t, std::uint32_t>;
   std::set<Edge> edges;
   for (const RemoteRead& read : slice.remote_reads)
-    edges.emplace(0, read.write.id.value, read.read.id.value, 0, read.instances);
+    edges.emplace(0, read.write.id.value, read.read.id.value, 0);
   for (const Triple& triple : slice.triples)
-    edges.emplace(1, triple.before.id.value, triple.remote.id.value, triple.after.id.value,
-                  triple.instances);
+    edges.emplace(1, triple.before.id.value, triple.remote.id.value, triple.after.id.value);
   for (const RaceEdge& race : slice.races)
-    edges.emplace(2 + static_cast<int>(race.kind), race.first.id.value, race.second.id.value, 0,
-                  race.instances);
+    edges.emplace(2 + static_cast<int>(race.kind), race.first.id.value, race.second.id.value, 0);
   std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> items;
   for (const SliceItem& item : slice.items)
     items[item.id.value] = {item.instances, item.initial_reads};
@@ -109,12 +107,14 @@ void Reduction::keep(const Slice& slice) {
   find_places();
 }
 
-bool Reduction::keep_whole(ThreadId thread) {
-  bool changed = false, wanted = false;
+bool Reduction::keep_whole(const std::set<ThreadId>& threads) {
+  std::set<ThreadId> wanted;
+  bool changed = false;
   for (std::size_t i = intervals_.size(); i-- > 0;) {
-    if (intervals_[i].thread != thread) continue;
-    wanted = wanted || intervals_[i].kept;
-    if (wanted) changed = keep_at(i) || changed;
+    ThreadId thread = intervals_[i].thread;
+    if (threads.count(thread) == 0) continue;
+    if (intervals_[i].kept) wanted.insert(thread);
+    if (wanted.count(thread) != 0) changed = keep_at(i) || changed;
   }
   find_places();
   return changed;
@@ -155,8 +155,7 @@ Result<Reduction> reduce(const SliceInput& input, const std::vector<Criterion>& 
       if (!slice.members.has(seq)) wrong.insert(reduction.thread_at(seq));
     });
     if (wrong.empty() && answer(found) == wanted) return reduction;
-    bool more = false;
-    for (ThreadId thread : wrong) more = reduction.keep_whole(thread) || more;
+    bool more = reduction.keep_whole(wrong);
     if (!more && !reduction.keep_all()) return reduction;
   }
 }

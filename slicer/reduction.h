@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,8 @@ class Reduction {
 
   // The intervals of the slice and of what its order edges lead to.
   void keep(const Slice& slice);
-  // All of this thread up to the last that is kept; false: they are already.
-  bool keep_whole(ThreadId thread);
+  // All that these threads did up to the last that is kept; false: it is already.
+  bool keep_whole(const std::set<ThreadId>& threads);
   bool keep_all();
 
   ThreadId thread_at(Seq seq) const { return intervals_[index(seq)].thread; }

@@ -18,9 +18,9 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::vector<std::string> kVerbs{"",         "analyze", "slice", "shell",  "graph",
-                                      "cus",      "info",    "dump",  "verify", "recover",
-                                      "assemble", "import",  "export"};
+const std::vector<std::string> kVerbs{"",        "analyze",  "slice",  "shell", "reduce",
+                                      "graph",   "cus",      "info",   "dump",  "verify",
+                                      "recover", "assemble", "import", "export"};
 
 std::string help_of(const std::string& verb) {
   CommandResult result = analyze(verb.empty() ? std::vector<std::string>{"--help"}
@@ -133,6 +133,9 @@ TEST(Usage, WrongUseIsOneSentenceAndExitCode2) {
       {{"dump", "--text", "--json", trace}, "exclude each other"},
       {{"dump", "--text", "--tail=3", trace}, "not with --limit and --tail"},
       {{"dump", trace, "-o", trace}, "this is the input"},
+      {{"reduce", trace}, "-o is missing"},
+      {{"reduce", trace, "-o", "-"}, "-o takes a file"},
+      {{"reduce", trace, "-o", trace}, "this is the input"},
       {{"recover", trace}, "-o is missing"},
       {{"recover", trace, "-o", trace}, "this is the input"},
       {{"import", trace, "-o", "x"}, "--format is missing"},
