@@ -2,8 +2,6 @@
 //
 // svd-analyze reduce: a trace of the thread execution intervals that matter to a slice.
 
-#include "slicer/reduction.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +13,7 @@
 #include "analyze/verbs.h"
 #include "common/exit_codes.h"
 #include "slicer/explain.h"
+#include "slicer/reduction.h"
 
 namespace svd::cli {
 namespace {
