@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "e2e/record.h"
 
@@ -93,6 +94,55 @@ TEST(Slice, ARunThatEndedWellHasNothingToExplainButItsEnd) {
   CommandResult result = slice(recording, {});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("exited with status 0"));
+}
+
+// Where a slice's statements are.
+std::set<std::string> places(const Recording& recording, std::vector<std::string> words) {
+  words.emplace_back("--format=json");
+  words.emplace_back("--order=none");
+  CommandResult result = slice(recording, words);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::set<std::string> all;
+  json statements = json::parse(result.out).at("slice").at("statements");
+  for (const json& statement : statements)
+    all.insert(fmt::format("{}:{}:{}", statement.at("file").get<std::string>(),
+                           statement.at("line").get<int>(),
+                           statement.at("function").get<std::string>()));
+  return all;
+}
+
+TEST(Slice, AChopLiesInBothSlices) {
+  Recording recording(program("decisions"));
+  const std::string first = "decisions.c:25@1", last = "decisions.c:29";  // a loop and its body
+  std::set<std::string> chop = places(recording, {last, "--from=" + first});
+  std::set<std::string> from = places(recording, {"--forward", first});
+  std::set<std::string> back = places(recording, {last});
+  EXPECT_GE(chop.size(), 2U);
+  EXPECT_LT(chop.size(), back.size());
+  EXPECT_TRUE(std::includes(back.begin(), back.end(), chop.begin(), chop.end()));
+  EXPECT_TRUE(std::includes(from.begin(), from.end(), chop.begin(), chop.end()));
+}
+
+TEST(Reduce, WhatARecordedRunIsReducedToSlicesToTheSame) {
+  Recording recording(program("mutexes"));
+  std::string reduced = recording.path() + ".reduced";
+  CommandResult result = run_command({SVD_BIN_DIR "/svd-analyze", "reduce", "--format=json",
+                                      recording.path(), "output:1", "-o", reduced});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  json counts = json::parse(result.out);
+  EXPECT_LT(counts.at("after").at("instructions"), counts.at("before").at("instructions"));
+  EXPECT_EQ(unsound(reduced), "");
+  auto statements = [](const std::string& path) {
+    CommandResult sliced =
+        run_command({SVD_BIN_DIR "/svd-analyze", "slice", "--format=json", path, "output:1"});
+    EXPECT_EQ(sliced.exit_code, 0) << sliced.err;
+    json slice = json::parse(sliced.out).at("slice");
+    std::set<std::string> all{slice.at("instances").dump()};
+    for (const json& statement : slice.at("statements"))
+      all.insert(statement.at("pc").get<std::string>());
+    return all;
+  };
+  EXPECT_EQ(statements(reduced), statements(recording.path()));
 }
 
 }  // namespace
