@@ -63,7 +63,7 @@ class Units {
   std::uint32_t remark(UnitMember member);
 
   // All are below.
-  UnitMember members() const { return static_cast<UnitMember>(nodes_.size()); }
+  UnitMember members() const { return size_; }
   // How many there were, those that became one counted once.
   std::uint64_t count() const { return count_; }
 
