@@ -197,13 +197,20 @@ void OnlineDetector::load(std::size_t thread, BlockNumber block, const Mark& mar
   into = sets_.unite(into, TagSets::of(own->cu), thread);
 }
 
-// The block is in the unit's read set from here on.
-void OnlineDetector::reads(UnitMember unit, View& view, BlockNumber block) {
+// Each unit once, and those that have ended not at all: done when there are twice as many as then.
+void OnlineDetector::tidy(View& view) {
   std::erase_if(view.readers,
                 [&](UnitMember reader) { return !units_.active(reader, view.thread); });
-  bool known = std::any_of(view.readers.begin(), view.readers.end(),
-                           [&](UnitMember reader) { return units_.same(reader, unit); });
-  if (known) return;
+  for (UnitMember& reader : view.readers) reader = units_.of_member(reader);
+  std::sort(view.readers.begin(), view.readers.end());
+  view.readers.erase(std::unique(view.readers.begin(), view.readers.end()), view.readers.end());
+  view.tidy_at = std::max(view.tidy_at, static_cast<std::uint32_t>(2 * view.readers.size()));
+}
+
+// The block is in the unit's read set from here on.
+void OnlineDetector::reads(UnitMember unit, View& view, BlockNumber block) {
+  if (!view.readers.empty() && units_.same(view.readers.back(), unit)) return;
+  if (view.readers.size() >= view.tidy_at) tidy(view);
   view.readers.push_back(unit);
   cu(unit).blocks.push_back(block);
   if (view.remote.moment != 0) cu(unit).conflicts.push_back({block, view.remote.moment});
@@ -213,8 +220,8 @@ void OnlineDetector::reads(UnitMember unit, View& view, BlockNumber block) {
 void OnlineDetector::store(std::size_t thread, BlockNumber block, const Mark& mark,
                            UnitMember unit) {
   View& own = view(thread, block);
+  if (own.cu == 0 || !units_.same(own.cu, unit)) cu(unit).blocks.push_back(block);
   own.cu = unit;
-  cu(unit).blocks.push_back(block);
   if (own.state == State::kIdle || own.state == State::kLoaded) own.state = State::kStored;
   if (own.state == State::kLoadedShared) own.state = State::kStoredShared;
   own.accessed(mark);
@@ -278,9 +285,9 @@ void OnlineDetector::remote(View& view, BlockNumber block, const Touch& access) 
   if (view.remote.moment == 0) view.heard = true;
   if (!conflict || view.remote.moment != 0 || view.local.moment == 0) return;
   view.remote = Mark(access);
+  tidy(view);
   for (UnitMember reader : view.readers)
-    if (units_.active(reader, view.thread))
-      cu(reader).conflicts.push_back({block, view.remote.moment});
+    cu(reader).conflicts.push_back({block, view.remote.moment});
 }
 
 // Lines 17 and 18.

@@ -58,6 +58,7 @@ class OnlineDetector final : public Detector {
     std::uint16_t thread = 0;
     State state = State::kIdle;
     UnitMember cu = 0;
+    std::uint32_t tidy_at = 8;        // so many readers
     bool heard = true;                // of an access of another thread since `local`
     Mark local;                       // the last store, or the first load after others
     Mark remote;                      // that conflicts with it; moment 0: none
@@ -105,6 +106,7 @@ class OnlineDetector final : public Detector {
   UnitMember join(UnitMember a, UnitMember b);
   Cu take(UnitMember member);
   void deactivate(std::size_t thread, UnitMember cu);
+  void tidy(View& view);
   void reads(UnitMember cu, View& view, BlockNumber block);
   const Touch* touch(Moment moment, Addr address, bool write);
 
