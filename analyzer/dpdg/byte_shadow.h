@@ -128,8 +128,8 @@ class ByteShadow {
     });
   }
 
-  // Calls f(Addr, length, Word&) for all stretches that have one word, in no order, and keeps what f
-  // makes of it.
+  // Calls f(Addr, length, Word&) for all stretches that have one word, in no order, and keeps what
+  // f makes of it.
   template <class F>
   void update_all(F&& f) {
     pages_.each([&](std::uint64_t number, Page& page) {
