@@ -43,6 +43,7 @@ class TagSets {
   // Whether sets have been made that take as much memory again as those that were kept last, so
   // that it is worth the while to forget_but(…) those that somebody has.
   bool crowded() const { return members_.size() + first_.size() > limit_; }
+  // After it other sets are the same words; generation() tells.
   // `each_held` calls its argument, rename(TagSet&), for every set that somebody has.
   template <class F>
   void forget_but(F&& each_held) {
@@ -61,7 +62,9 @@ class TagSets {
       set.word = word;
     });
     limit_ = 2 * (members_.size() + first_.size()) + kLeastLimit;
+    ++generation_;
   }
+  std::uint32_t generation() const { return generation_; }
 
   template <class F>
   void each(TagSet set, F&& f) const {
@@ -95,6 +98,7 @@ class TagSets {
   std::vector<UnitMember> scratch_;
   std::array<Cached, 4096> cache_{};
   std::size_t limit_ = kLeastLimit;  // of words in members_ and first_
+  std::uint32_t generation_ = 0;
 };
 
 }  // namespace svd

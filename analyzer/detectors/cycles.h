@@ -33,6 +33,7 @@ class CycleDetector final : public Detector, private UnitListener {
   // that is not known.
   std::vector<std::optional<bool>> serializable(std::span<const RawFinding> violations);
 
+  bool needs_sharing() const override { return units_->needs_sharing(); }
   void prepare(const Preparation& run) override { units_->prepare(run); }
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override {
     units_->acquire(thread, channel, kind, now);

@@ -115,6 +115,8 @@ void UnitGraph::decided(UnitMember unit, ThreadIndex thread, const ControlStack&
     if (!condition.empty()) conditions_.push_back(condition);
     return true;
   });
+  if (sets.generation() != generation_) decisions_.clear();  // they name sets of before
+  generation_ = sets.generation();
   if (decisions_.size() <= thread.value) decisions_.resize(thread.value + 1U);
   std::vector<Decision>& known = decisions_[thread.value];
   std::size_t same = 0;

@@ -88,6 +88,7 @@ class UnitGraph {
   std::vector<UnitMember> points_;  // of each the youngest member that leads to it
   Shadow<Cell> shadow_;
   std::vector<std::vector<Decision>> decisions_;  // of each thread: the last ones, outermost first
+  std::uint32_t generation_ = 0;                  // of the sets that they name
   std::vector<TagSet> conditions_;                // at hand, innermost first
 };
 
