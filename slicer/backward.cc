@@ -16,15 +16,20 @@
 // that decided. An instance that satisfies a want joins the slice and wants what it follows from.
 // Its distance is final when it is met, because whatever needs it comes later in the trace: a
 // shortest path without a queue.
-// Cost: time linear in the trace; a shadow of the program's memory, and what is wanted at one time.
+// What decided about a chunk's instances is found by the thread that decodes it.
+// Cost: time linear in the trace; a word of 24 bytes for 8 bytes of the program's memory, and what
+// is wanted at one time.
 //
 // Unsound: what the kernel wrote counts as a definition by the system call, with no order edges.
 #include "slicer/backward.h"
 
+#include <bit>
+#include <optional>
+#include <utility>
+
 #include "dpdg/system_calls.h"
 #include "slicer/backward_walk.h"
 #include "slicer/restored_edges.h"
-#include "svd/trace/chunk_stream.h"
 
 namespace svd {
 namespace {
@@ -33,289 +38,451 @@ constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
 
 }  // namespace
 
+BackwardWalk::BackwardWalk(const SliceInput& input, const std::vector<Criterion>& criteria,
+                           const SliceOptions& options, const Sequencers* sequencers)
+    : input_(input),
+      options_(options),
+      sequencers_(sequencers),
+      criteria_(criteria),
+      faults_(input.control.faults()),
+      code_(input.code, input.trace.blocks(), options),
+      counted_(input.code.instr_count()),
+      deciding_(input.trace.chunks().size()) {
+  if (options.which) members_ = InstanceSet(input.trace), beside_ = InstanceSet(input.trace);
+  std::sort(criteria_.begin(), criteria_.end(),
+            [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
+}
+
 void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progress) {
   std::uint64_t done = 0;
-  ChunkStream stream(input_.trace, TraceReader::Order::kBackward, kColumns);
+  auto find_parents = [this](const ChunkStream::Decoded& decoded) {
+    input_.control.parents(decoded.index, decoded.chunk, controls_[decoded.place]);
+  };
+  ChunkStream stream(input_.trace, TraceReader::Order::kBackward, kColumns, find_parents);
   while (const ChunkStream::Decoded* next = stream.next()) {
     if (!next->status) {
       add_lost_chunk(diagnostics, input_.trace.chunks()[next->index], next->status.error());
       continue;
     }
-    begin_chunk(next->index, next->chunk);
+    begin_chunk(*next);
     next->chunk.walk_back(*this);
     progress(done += next->chunk.steps);
   }
-  memory_.visit_all([this](Addr, unsigned, WantId id) { count_initial_read(id); });
+  std::vector<WantId> left;
+  memory_.visit_all([&left](Addr, unsigned, const MemoryWord& word) {
+    if (word.want != 0) left.push_back(word.want);
+  });
+  std::sort(left.begin(), left.end());
+  left.erase(std::unique(left.begin(), left.end()), left.end());
+  for (WantId id : left) count_initial_read(id);
+}
+
+void BackwardWalk::begin_chunk(const ChunkStream::Decoded& decoded) {
+  flush_decision();
+  control_ = &controls_[decoded.place];
+  addresses_ = decoded.chunk.addresses.data();
+  exec_index_ = decoded.chunk.execs.size();
+  chunk_first_ = decoded.chunk.first_seq;
+  decides_.assign(decoded.chunk.steps, 0);
+  decisions_.assign(1, {});
+  for (const auto& [seq, want] : deciding_[decoded.index]) decide(Seq(seq), want);
+  deciding_[decoded.index].clear();
+}
+
+BackwardWalk::ThreadState& BackwardWalk::find_thread(ThreadId id) {
+  auto number = static_cast<std::uint32_t>(threads_.size());
+  auto [entry, fresh] = thread_numbers_.try_emplace(id.value, number);
+  if (fresh) {
+    SVD_CHECK(number < Mark::kMostThreads);
+    threads_.push_back(
+        {.id = id, .number = number, .wanted = std::vector<Want>(input_.code.cell_count())});
+  }
+  recent_id_ = id;
+  recent_ = entry->second;
+  return threads_[recent_];
 }
 
 void BackwardWalk::exec(const Exec& exec) {
   --exec_index_;
-  const CodeBlock& block = input_.code.block(exec.shape->id);
+  std::span<const WalkStep> steps = code_.steps(exec.shape->id);
   const Part& part = exec.shape->part;
   ThreadState& state = thread(exec.thread);
-  if (part.end > block.steps.size()) return;
+  if (part.end > steps.size()) return;
   while (!faults_.empty() && faults_.back() >= exec.end())
     faults_ = faults_.first(faults_.size() - 1);
-  auto segments = control_.of(exec_index_);
+  prefetch(exec);
+  if (pending_parent_ >= exec.seq) flush_decision();
+  std::uint64_t own = state.own;
+  std::uint16_t end = may_matter(exec, state) ? part.end : pass_over(exec, steps, state);
+  auto segments = control_->of(exec_index_);
   std::size_t segment = segments.size();
-  bool quiet = !may_matter(exec, state);
-  for (std::uint16_t i = part.end; i-- > part.first;) {
-    const Step& now = block.steps[i];
-    if (quiet && now.end_slot == now.first_slot) {
-      ++state.own;
-      continue;
+  for (std::uint16_t i = end; i-- > part.first;) {
+    while (segment > 1 && segments[segment - 1].first > i) {
+      --segment;
+      flush_decision();
     }
-    while (segment > 1 && segments[segment - 1].first > i) --segment;
-    bool joined = step(exec, i, now, segments[segment - 1].parent, state);
-    quiet = quiet && !joined && (defines_[exec.shape->id.value] & state.wanted_bits) == 0;
+    state.own = own + static_cast<std::uint64_t>(part.end - i);
+    Now now{exec, steps[i], place(exec, i, steps[i], state), segments[segment - 1].parent, state};
+    step(now);
+  }
+  state.own = own + part.steps();
+}
+
+// Most of the walk's time would be waiting for memory: what the executions before this one access
+// is asked for ahead, and what that leads to nearer by.
+void BackwardWalk::prefetch(const Exec& exec) const {
+  constexpr std::ptrdiff_t kStage = 8;  // accesses
+  if (exec.addresses == nullptr || exec.addresses - addresses_ < 3 * kStage) return;
+  for (std::uint32_t i = 0; i < exec.shape->accesses; ++i) {
+    const std::uint64_t* address = exec.addresses + i;
+    memory_.prefetch_cell(Addr(address[-3 * kStage]));
+    memory_.prefetch_parts(Addr(address[-2 * kStage]));
+    memory_wants_.prefetch(memory_.at(Addr(address[-kStage])).want);
   }
 }
 
-void BackwardWalk::find_quiet_blocks() {
-  for (std::size_t b = 0; b < input_.trace.blocks().size(); ++b) {
-    std::uint64_t bits = 0;
-    for (const Step& step : input_.code.block(BlockId(static_cast<std::uint32_t>(b))).steps) {
-      for (CellDef def : input_.code.defs(step)) bits |= cell_bit(def.cell);
+// What an execution does to memory that brings nothing of it into the slice. The end of the steps
+// that are left: the last of them is wanted, or takes more care.
+std::uint16_t BackwardWalk::pass_over(const Exec& exec, std::span<const WalkStep> steps,
+                                      ThreadState& state) {
+  const Part& part = exec.shape->part;
+  if (exec.shape->ranges != 0 || faulted(exec, steps[part.end - 1U])) return part.end;
+  if (exec.addresses == nullptr) return part.first;
+  const std::vector<Slot>& slots = exec.shape->block->slots;
+  std::uint64_t own = state.own;
+  for (std::uint16_t s = part.end_slot; s-- > part.first_slot;) {
+    std::uint16_t i = slots[s].instruction;
+    Place me = place(exec, i, steps[i], state);
+    Addr address(exec.addresses[s - part.first_slot]);
+    if (slots[s].write && address != kAbsent) {
+      MemoryWord* word = memory_.single(address, slots[s].size);
+      if (word == nullptr || word->want != 0) return static_cast<std::uint16_t>(i + 1);
+      if (options_.races) write_word(me, address, slots[s].size, *word);
     }
-    defines_.push_back(bits);
+    if (s != part.first_slot && slots[s - 1].instruction == i) continue;
+    if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, me);
+    if (state.bytes_of_triples == 0) continue;
+    state.own = own + static_cast<std::uint64_t>(part.end - i);
+    close_triples(exec, steps[i], me, state);
   }
+  return part.first;
 }
 
 // Whether anything but its accesses can bring a part of the execution into the slice.
 bool BackwardWalk::may_matter(const Exec& exec, const ThreadState& state) const {
-  if ((defines_[exec.shape->id.value] & state.wanted_bits) != 0 || state.kernel.any()) return true;
+  if ((code_.defines(exec.shape->id) & state.wanted_bits) != 0 || state.kernel.any()) return true;
   if (!criteria_.empty() && criteria_.back().seq >= exec.seq) return true;
   auto first = decides_.begin() + static_cast<std::ptrdiff_t>(exec.seq - chunk_first_);
-  return std::any_of(first, first + exec.shape->part.steps(),
-                     [](std::uint32_t decision) { return decision != 0; });
+  std::uint32_t any = 0;
+  for (std::uint32_t i = 0; i < exec.shape->part.steps(); ++i) any |= first[i];
+  return any != 0;
 }
 
-bool BackwardWalk::step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
-                        ThreadState& state) {
-  Seq seq = exec.seq + static_cast<std::uint64_t>(index - exec.shape->part.first);
-  Instance me{seq, step.id, exec.thread};
-  ++state.own;
+void BackwardWalk::step(const Now& now) {
+  const WalkStep& step = now.step;
+  ThreadState& state = now.state;
   Hit hit;
-  if (std::uint32_t decision = decides_[seq - chunk_first_]; decision != 0)
-    take_decision(decisions_[decision], me, step, hit);
-  take_registers(exec, step, me, state, hit);
-  if (step.end_slot > step.first_slot) {
-    accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-      if (!slot.write) return;
-      if (options_.races) race_before_write(address, size, me);
-      take_memory(address, size, &step, me, state, hit);
-      if (options_.races) next_write_.set(address, size, me);
+  if (std::uint32_t decision = decides_[now.me.mark.seq() - chunk_first_]; decision != 0)
+    hit = take_decision(decisions_[decision], now);
+  if ((step.defines & state.wanted_bits) != 0 && !faulted(now.exec, step))
+    hit = take_registers(now, hit);
+  if (step.writes)
+    accesses(now.exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+      if (slot.write) write_memory(now, address, size, hit);
     });
-  }
-  const Hit& kernel = state.kernel.wanted;
-  if (kernel.any && (!hit.any || kernel.distance < hit.distance)) hit = kernel;
-  if (hit.any && options_.scope.admits(me, hit.distance)) {
-    join_slice(exec, step, me, hit, parent, state);
-    give_to_others(me);
+  if (state.kernel.wanted.distance < hit.distance) hit = state.kernel.wanted;
+  if (hit.any() && options_.scope.admits(instance(now.me), static_cast<float>(hit.distance))) {
+    join_slice(now, hit);
+    if (!remote_wants_.empty()) give_to_others(now.me);
   }
   remote_wants_.clear();
-  while (!criteria_.empty() && criteria_.back().seq >= seq) {
-    if (criteria_.back().seq == seq)
-      apply_criterion(exec, step, criteria_.back(), me, parent, state);
-    criteria_.pop_back();
-  }
+  if (!criteria_.empty() && criteria_.back().seq >= now.me.mark.seq()) meet_criteria(now);
   if (state.kernel.any()) state.kernel = {};
-  if (options_.races && !triple_at_.empty() && step.end_slot > step.first_slot) {
-    accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-      close_triples(address, size, slot.write, me, state);
-    });
-  }
-  return hit.any;
+  if (state.bytes_of_triples != 0 && step.end_slot > step.first_slot)
+    close_triples(now.exec, step, now.me, state);
 }
 
-void BackwardWalk::take_registers(const Exec& exec, const Step& step, const Instance& me,
-                                  ThreadState& state, Hit& hit) {
-  if (faulted(exec, step)) return;
-  bool restores = step.restores && options_.save_restore;
-  for (CellDef def : input_.code.defs(step)) {
-    Want want = state.wanted[def.cell];
-    if (!want.any) continue;
-    forget_cell(state, def.cell);
-    if (def.stack) continue;
-    if (!restores || input_.code.reg_of(def.cell) != step.saved) {
-      take_want(want, me, hit);
+void BackwardWalk::meet_criteria(const Now& now) {
+  while (!criteria_.empty() && criteria_.back().seq >= now.me.mark.seq()) {
+    if (criteria_.back().seq == now.me.mark.seq()) apply_criterion(now, criteria_.back());
+    criteria_.pop_back();
+  }
+}
+
+Hit BackwardWalk::take_registers(const Now& now, Hit hit) {
+  ThreadState& state = now.state;
+  if (now.step.restores) return take_restored(now, hit);
+  std::uint64_t taken = now.step.defines & state.wanted_bits;
+  if ((taken & kFarBit) != 0) hit = take_far(now, hit);
+  taken &= ~kFarBit;
+  state.wanted_bits &= ~taken;
+  for (; taken != 0; taken &= taken - 1) {
+    auto cell = static_cast<Cell>(std::countr_zero(taken));
+    Want want = std::exchange(state.wanted[cell], {});
+    if ((now.step.without_data & cell_bit(cell)) == 0) hit = take_want(want, now.me, hit);
+  }
+  return hit;
+}
+
+Hit BackwardWalk::take_far(const Now& now, Hit hit) {
+  ThreadState& state = now.state;
+  for (Cell cell : code_.far(now.step))
+    if (Want want = std::exchange(state.wanted[cell], {}); want.any())
+      hit = take_want(want, now.me, hit);
+  if (std::none_of(state.wanted.begin() + kFarCell, state.wanted.end(),
+                   [](const Want& want) { return want.any(); }))
+    state.wanted_bits &= ~kFarBit;
+  return hit;
+}
+
+// Who wants a restored register wants what was saved.
+Hit BackwardWalk::take_restored(const Now& now, Hit hit) {
+  for (CellDef def : input_.code.defs(source(now))) {
+    Want want = std::exchange(now.state.wanted[def.cell], {});
+    if (def.cell < kFarCell) now.state.wanted_bits &= ~cell_bit(def.cell);
+    if (def.stack || !want.any()) continue;
+    if (input_.code.reg_of(def.cell) != now.step.saved) {
+      hit = take_want(want, now.me, hit);
       continue;
     }
-    want.restore = true;
-    want.cell = def.cell;
-    accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-      if (!slot.write) memory_.want(address, size, want);
+    MemoryWant saved{want, now.state.own, def.cell};
+    accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+      if (!slot.write) want_memory(address, size, saved);
     });
   }
+  return hit;
+}
+
+void BackwardWalk::write_memory(const Now& now, Addr address, std::uint64_t size, Hit& hit) {
+  if (MemoryWord* word = memory_.single(address, size)) {
+    write_word(now.me, address, static_cast<unsigned>(size), *word);
+  } else {
+    memory_.update(address, size, [&](Addr at, unsigned length, MemoryWord& part) {
+      write_word(now.me, at, length, part);
+    });
+  }
+  if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
+  if (!taken_.empty()) take_memory(now.me, &now.step, now.state, hit);
+}
+
+// Notes what is to be told; to be followed by tell_races and take_memory.
+void BackwardWalk::write_word(Place me, Addr at, unsigned length, MemoryWord& word) {
+  if (word.write_distance != kNowhere && is_edge(word, me))
+    extend(raced_, at, length, {{word.write, word.write_id}, word.write_distance});
+  if (word.want != 0) extend(taken_, at, length, word.want);
+  word.want = 0;
+  if (!options_.races) return;
+  word.write = me.mark;
+  word.write_id = me.id;
+  word.write_distance = kNowhere;
 }
 
 // `step` is null for what the kernel writes.
-void BackwardWalk::take_memory(Addr address, std::uint64_t size, const Step* step,
-                               const Instance& me, ThreadState& state, Hit& hit) {
-  WantId last = 0;
-  memory_.take(address, size, [&](Addr at, unsigned length, WantId id) {
-    if (id == last) return;
-    last = id;
-    memory_.each(id, [&](const Want& want) {
-      if (want.restore && step != nullptr && step->saves &&
-          step->saved == input_.code.reg_of(want.cell)) {
-        Want plain = want;
-        plain.restore = false;
-        plain.cell = 0;
-        want_cell(state, want.cell, plain);
-        return;
-      }
-      take_want(want, me, hit);
-      if (want.by.thread != me.thread && step != nullptr)
-        remote_wants_.push_back({want, at, length});
+void BackwardWalk::take_memory(Place me, const WalkStep* step, ThreadState& state, Hit& hit) {
+  for (const auto& [address, size, id] : taken_) {
+    memory_wants_.each(id, [&, at = address, bytes = size](const MemoryWant& wanted) {
+      Want want = wanted.want;
+      if (wanted.is_saved() && step != nullptr && step->saves &&
+          step->saved == input_.code.reg_of(wanted.saved()))
+        return want_cell(state, wanted.saved(), want);
+      hit = take_want(want, me, hit);
+      if (!want.mark().same_thread(me.mark) && step != nullptr)
+        remote_wants_.push_back({at, bytes, wanted});
     });
-  });
+    memory_wants_.found(id, size);
+  }
+  taken_.clear();
 }
 
 // Other threads read what `me` wrote.
-void BackwardWalk::give_to_others(const Instance& me) {
-  for (const auto& [want, at, length] : remote_wants_) {
-    remote_reads_.add(me.id.value, want.by.id.value, {me, want.by, at, length, want.distance, 1},
-                      want.distance);
+void BackwardWalk::give_to_others(Place me) {
+  for (const auto& [address, size, wanted] : remote_wants_) {
+    Want want = wanted.want;
+    auto distance = static_cast<float>(want.distance());
+    remote_reads_.add(me.id.value, want.id().value,
+                      {instance(me), instance(want.by()), address, size, distance, 1}, distance);
     if (!options_.races) continue;
-    open_triples_.push_back({want.by, me, want.distance, want.own});
-    triple_at_.set(at, length, static_cast<std::uint32_t>(open_triples_.size() - 1));
+    TripleId triple = open_triples_.make({want.by(), me, want.distance(), wanted.own()});
+    memory_.update(address, size, [this, triple](Addr, unsigned length, MemoryWord& word) {
+      set_triple(word, length, triple);
+    });
   }
-}
-
-void BackwardWalk::take_want(const Want& want, const Instance& me, Hit& hit) {
-  bool remote = want.by.thread != me.thread && want.via == Via::kValue;
-  float step = remote || same_line(me, want.by) ? 0 : weight(want.via);
-  float distance = want.distance + step;
-  if (hit.any && hit.distance <= distance) return;
-  hit = {true, distance, want.by, want.via};
 }
 
 // A branch, the call of an activation that has no open branch, or what created the thread.
-void BackwardWalk::take_decision(const Want& want, const Instance& me, const Step& step, Hit& hit) {
-  take_want(want, me, hit);
-  if (want.by.thread != me.thread) {
+Hit BackwardWalk::take_decision(Want want, const Now& now) const {
+  Hit hit = take_want(want, now.me, {});
+  if (!want.mark().same_thread(now.me.mark))
     hit.via = Via::kSpawn;
-  } else if (step.flow == Flow::kCall || step.flow == Flow::kIndirectCall) {
+  else if (now.step.calls)
     hit.via = Via::kCall;
-  }
   hit.distance += weight(hit.via) - weight(Via::kControl);
+  return hit;
 }
 
-// What the instance wants is to be filled in.
-Want BackwardWalk::add_item(const Instance& me, const Hit& hit, const ThreadState& state) {
+void BackwardWalk::add_item(const Place& me, const Hit& hit) {
   ++instances_;
-  if (options_.which) members_.add(me.seq);
-  std::uint32_t& index = item_of_[me.id.value];
-  if (index == 0) {
-    items_.push_back({.id = me.id, .distance = hit.distance + 1});
-    index = static_cast<std::uint32_t>(items_.size());
-  }
-  SliceItem& item = items_[index - 1];
-  ++item.instances;
-  if (std::find(item.threads.begin(), item.threads.end(), me.thread) == item.threads.end())
-    item.threads.push_back(me.thread);
-  if (hit.distance < item.distance) {
-    item.distance = hit.distance;
-    item.nearest = me;
-    item.needed_by = hit.needed_by;
-    item.via = hit.via;
-  }
-  return {.by = me, .own = state.own, .distance = hit.distance, .any = true};
+  if (options_.which) members_.add(me.mark.seq());
+  Counted& counted = counted_[me.id.value];
+  ++counted.instances;
+  if (hit.distance < counted.distance) set_nearest(counted, me, hit);
+  std::uint64_t bit = std::uint64_t{1} << me.mark.thread() % 64;
+  if ((counted.threads & bit) == 0 || me.mark.thread() >= 64) add_thread(counted, me.mark.thread());
 }
 
-void BackwardWalk::join_slice(const Exec& exec, const Step& step, const Instance& me,
-                              const Hit& hit, Seq parent, ThreadState& state) {
-  Want want = add_item(me, hit, state);
-  if (options_.control) want_decision(parent, want);
+void BackwardWalk::set_nearest(Counted& counted, const Place& me, const Hit& hit) {
+  if (counted.item == 0) {
+    items_.push_back({.id = me.id});
+    counted.item = static_cast<std::uint32_t>(items_.size());
+  }
+  counted.distance = hit.distance;
+  SliceItem& item = items_[counted.item - 1];
+  item.distance = static_cast<float>(hit.distance);
+  item.nearest = instance(me);
+  item.needed_by = instance(hit.by.by());
+  item.via = hit.via;
+}
+
+void BackwardWalk::add_thread(Counted& counted, std::uint32_t thread) {
+  counted.threads |= std::uint64_t{1} << thread % 64;
+  std::vector<ThreadId>& known = items_[counted.item - 1].threads;
+  ThreadId id = threads_[thread].id;
+  if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
+}
+
+void BackwardWalk::join_slice(const Now& now, const Hit& hit) {
+  Distance distance = std::min(hit.distance, kFarthest);
+  add_item(now.me, hit);
+  if (options_.control) want_decision(now.parent, now.me, distance);
   if (!options_.data) return;
-  for (CellUse use : input_.code.uses(step)) {
-    if (use.role == UseRole::kAddress && !options_.addresses) continue;
-    want.via = use.role == UseRole::kAddress ? Via::kAddress : Via::kValue;
-    want_cell(state, use.cell, want);
-  }
-  // What a restore reads is wanted by who wants the register.
-  if (!step.restores || !options_.save_restore) want_reads(exec, step, want);
-  want.via = Via::kValue;
-  want_arguments(state, want);
-  if (options_.races) open_writes(exec, step, want);
+  Want value(now.me, distance, Via::kValue);
+  Want address(now.me, distance, Via::kAddress);
+  for (Cell cell : code_.values(now.step)) want_cell(now.state, cell, value);
+  for (Cell cell : code_.addresses(now.step)) want_cell(now.state, cell, address);
+  if (now.step.reads) want_reads(now, distance);
+  if (now.step.writes && options_.races) mark_writes(now, distance);
+  want_arguments(now.state, value);
 }
 
-void BackwardWalk::open_writes(const Exec& exec, const Step& step, const Want& by) {
-  accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    if (slot.write) writes_in_slice_.set(address, size, {by.by, by.distance});
+void BackwardWalk::apply_criterion(const Now& now, const Criterion& criterion) {
+  add_item(now.me, {0, Via::kCriterion, Want(now.me, 0, Via::kCriterion)});
+  Want value(now.me, 0, Via::kValue);
+  Want address(now.me, 0, Via::kAddress);
+  bool values = criterion.values && options_.data;
+  bool addresses = criterion.addresses && options_.data;
+  for (CellUse use : input_.code.uses(source(now)))
+    if (use.role == UseRole::kAddress ? addresses : values)
+      want_cell(now.state, use.cell, use.role == UseRole::kAddress ? address : value);
+  for (Reg reg : criterion.registers)
+    for (Cell cell : code_.cells_of(reg)) want_cell(now.state, cell, value);
+  for (auto [at, size] : criterion.memory) want_memory(at, size, {value, now.state.own});
+  if (values) want_reads(now, 0);
+  if (values) want_arguments(now.state, value);
+  if (values && options_.races) mark_writes(now, 0);
+  if (criterion.control && options_.control) want_decision(now.parent, now.me, 0);
+}
+
+// Their writes before are looked for.
+void BackwardWalk::mark_writes(const Now& now, Distance distance) {
+  accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+    if (!slot.write) return;
+    if (MemoryWord* word = memory_.single(address, size))
+      word->write_distance = distance;
+    else
+      memory_.update(address, size,
+                     [&](Addr, unsigned, MemoryWord& part) { part.write_distance = distance; });
   });
 }
 
-void BackwardWalk::apply_criterion(const Exec& exec, const Step& step, const Criterion& criterion,
-                                   const Instance& me, Seq parent, ThreadState& state) {
-  Want want = add_item(me, {.any = true, .needed_by = me}, state);
-  bool values = criterion.values && options_.data;
-  bool addresses = criterion.addresses && options_.data;
-  for (CellUse use : input_.code.uses(step))
-    if (use.role == UseRole::kAddress ? addresses : values) want_cell(state, use.cell, want);
-  for (Reg reg : criterion.registers)
-    for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, want);
-  for (auto [address, size] : criterion.memory) memory_.want(address, size, want);
-  if (values) want_reads(exec, step, want);
-  if (values) want_arguments(state, want);
-  if (values && options_.races) open_writes(exec, step, want);
-  if (criterion.control && options_.control) want_decision(parent, want);
+void BackwardWalk::want_reads(const Now& now, Distance distance) {
+  accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+    if (slot.write) return;
+    if (now.step.returns) return;
+    Via via = slot.role == Role::kAddress ? Via::kAddress : Via::kValue;
+    if (via == Via::kAddress && !options_.addresses) return;
+    MemoryWant want{Want(now.me, distance, via), now.state.own};
+    MemoryWants::Alike alike;
+    auto read = [&](Addr at, unsigned length, MemoryWord& word) {
+      if (!word.write.none() && is_edge(word, now.me))
+        extend(raced_, at, length, {{word.write, word.write_id}, distance});
+      memory_wants_.want(word, length, want, alike);
+    };
+    if (MemoryWord* word = memory_.single(address, size))
+      read(address, static_cast<unsigned>(size), *word);
+    else
+      memory_.update(address, size, read);
+    if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterRead, now.me);
+  });
 }
 
-void BackwardWalk::want_reads(const Exec& exec, const Step& step, const Want& want) {
-  accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    if (slot.write || step.flow == Flow::kReturn) return;
-    if (slot.role == Role::kAddress && !options_.addresses) return;
-    if (options_.races) race_after_read(address, size, want.by, want.distance);
-    Want mine = want;
-    mine.via = slot.role == Role::kAddress ? Via::kAddress : Via::kValue;
-    memory_.want(address, size, mine);
+void BackwardWalk::want_memory(Addr address, std::uint64_t size, const MemoryWant& want) {
+  MemoryWants::Alike alike;
+  memory_.update(address, size, [&](Addr, unsigned length, MemoryWord& word) {
+    memory_wants_.want(word, length, want, alike);
   });
 }
 
 // What a system call was given: its arguments, and what the kernel read for it.
-void BackwardWalk::want_arguments(ThreadState& state, const Want& want) {
+void BackwardWalk::want_arguments(ThreadState& state, Want want) {
   for (Reg reg : state.kernel.arguments)
-    for (Cell cell : input_.code.cells_of(reg)) want_cell(state, cell, want);
-  for (auto [address, size] : state.kernel.reads) memory_.want(address, size, want);
+    for (Cell cell : code_.cells_of(reg)) want_cell(state, cell, want);
+  for (auto [address, size] : state.kernel.reads) want_memory(address, size, {want, state.own});
 }
 
-void BackwardWalk::want_decision(Seq parent, const Want& want) {
-  if (parent == kNoParent) return;
-  Want decision = want;
-  decision.via = Via::kControl;
-  if (parent >= chunk_first_)
-    decide(parent, decision);
-  else
-    merge(deciding_[input_.trace.chunk_at(parent)][parent.value], decision);
+void BackwardWalk::flush_decision() {
+  if (pending_parent_ == kNoParent) return;
+  if (pending_parent_ >= chunk_first_) {
+    decide(pending_parent_, pending_);
+  } else {
+    if (pending_parent_ != far_parent_) {
+      far_parent_ = pending_parent_;
+      far_decision_ = &deciding_[input_.trace.chunk_at(far_parent_)][far_parent_.value];
+    }
+    far_decision_->merge(pending_);
+  }
+  pending_parent_ = kNoParent;
+  pending_ = {};
+}
+
+// `seq` is of this chunk.
+void BackwardWalk::decide(Seq seq, Want want) {
+  std::uint32_t& place = decides_[seq - chunk_first_];
+  if (place == 0) {
+    place = static_cast<std::uint32_t>(decisions_.size());
+    decisions_.emplace_back();
+  }
+  decisions_[place].merge(want);
 }
 
 void BackwardWalk::event(const Event& event) {
+  ThreadState& state = thread(event.thread);
+  if (options_.races && ThreadOrder::orders(event)) order_events_.push_back(event);
   if (auto fresh = fresh_memory(event)) begin_lifetime(event, *fresh);
   if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
-    ThreadState& state = thread(event.thread);
     if (kernel->access == Access::kRead) {
       state.kernel.reads.emplace_back(kernel->address, kernel->size);
       return;
     }
-    Instance me{event.seq, {}, event.thread};
+    memory_.update_present(kernel->address, kernel->size,
+                           [this](Addr at, unsigned length, MemoryWord& word) {
+                             if (word.want != 0) extend(taken_, at, length, word.want);
+                             word.want = 0;
+                           });
     Hit hit;
-    take_memory(kernel->address, kernel->size, nullptr, me, state, hit);
-    Hit& wanted = state.kernel.wanted;
-    if (hit.any && (!wanted.any || hit.distance < wanted.distance)) {
-      wanted = hit;
-      wanted.via = Via::kSystemCall;
+    take_memory({Mark(event.seq, state.number), {}}, nullptr, state, hit);
+    if (hit.distance < state.kernel.wanted.distance) {
+      state.kernel.wanted = hit;
+      state.kernel.wanted.via = Via::kSystemCall;
     }
   } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
-    thread(event.thread).kernel.arguments = argument_registers(call->number);
+    state.kernel.arguments = argument_registers(call->number);
   } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
     // The child began with its parent's registers.
     thread(create->child);
     ThreadState& parent = thread(event.thread);
     ThreadState& child = thread(create->child);
     for (std::size_t cell = 0; cell < child.wanted.size(); ++cell)
-      if (child.wanted[cell].any) want_cell(parent, static_cast<Cell>(cell), child.wanted[cell]);
+      if (child.wanted[cell].any()) want_cell(parent, static_cast<Cell>(cell), child.wanted[cell]);
     std::fill(child.wanted.begin(), child.wanted.end(), Want{});
     child.wanted_bits = 0;
   }
@@ -325,16 +492,22 @@ void BackwardWalk::event(const Event& event) {
 void BackwardWalk::begin_lifetime(const Event& event, Range range) {
   const auto* made = std::get_if<Allocation>(&event.body);
   if (made != nullptr && made->function == AllocFn::kRealloc) return;
-  memory_.take(range.address, range.size,
-               [this](Addr, unsigned, WantId id) { count_initial_read(id); });
-  if (!options_.races) return;
-  next_write_.clear(range.address, range.size);
-  writes_in_slice_.clear(range.address, range.size);
-  triple_at_.clear(range.address, range.size);
+  memory_.update_present(range.address, range.size,
+                         [this](Addr at, unsigned length, MemoryWord& word) {
+                           if (word.want != 0) extend(taken_, at, length, word.want);
+                           set_triple(word, length, 0);
+                           word = {};
+                         });
+  for (const auto& [at, bytes, id] : taken_) {
+    count_initial_read(id);
+    memory_wants_.found(id, bytes);
+  }
+  taken_.clear();
 }
 
 void BackwardWalk::count_initial_read(WantId id) {
-  ++items_[item_of_[memory_.first(id).by.id.value] - 1].initial_reads;
+  InstrId reader = memory_wants_.first(id).want.id();
+  ++items_[counted_[reader.value].item - 1].initial_reads;
 }
 
 Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& criteria,
@@ -351,7 +524,7 @@ Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& crit
   Slice slice = walk.take();
   if (options.restored)
     slice.races = restored_edges(input, slice, criteria, options, unordered, told);
-  put_in_order(slice, ThreadOrder::of(input.trace, told));
+  put_in_order(slice, walk.order());
   return slice;
 }
 

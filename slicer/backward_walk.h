@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -15,169 +17,188 @@
 #include "dpdg/thread_order.h"
 #include "slicer/backward.h"
 #include "slicer/folds.h"
-#include "slicer/wants.h"
+#include "slicer/memory_wants.h"
+#include "slicer/walk_code.h"
+#include "svd/trace/chunk_stream.h"
 
 namespace svd {
 
 // Instances of one line that lie closer are taken for one execution of it.
 inline constexpr std::uint64_t kLineSpan = 256;
 
-// Cells in a word, some of which share a bit: those of general registers and flags come first and
-// have one each.
-constexpr std::uint64_t cell_bit(Cell cell) { return std::uint64_t{1} << (cell & 63); }
-
-// What brings an instance into the slice: the nearest of all that want it.
-struct Hit {
-  bool any = false;
-  float distance = 0;
-  Instance needed_by{};
-  Via via = Via::kCriterion;
-};
-
-// What the kernel did since the instruction of the thread that is met next: that one asked for it.
-struct KernelWork {
-  Hit wanted;  // what it wrote
-  std::span<const Reg> arguments;
-  std::vector<std::pair<Addr, std::uint64_t>> reads;
-
-  bool any() const { return wanted.any || !arguments.empty() || !reads.empty(); }
-};
-
-struct ThreadState {
-  explicit ThreadState(std::size_t cells) : wanted(cells) {}
-  std::vector<Want> wanted;       // by cell
-  std::uint64_t wanted_bits = 0;  // of cells that may be wanted
-  std::uint64_t own = 0;          // instructions met so far
-  KernelWork kernel;
-};
-
-// A write of the slice whose write before is looked for.
-struct OpenWrite {
-  Instance by{};
-  float distance = 0;
-  friend bool operator==(const OpenWrite&, const OpenWrite&) = default;
-};
-
-// Of bytes that another thread reads.
-struct RemoteWant {
-  Want want;
-  Addr at;
-  std::uint64_t length;
-};
-
-// A read from another thread whose reader's access before is looked for.
-struct OpenTriple {
-  Instance after;
-  Instance remote;
-  float distance;
-  std::uint64_t own;
-};
-
 class BackwardWalk {
  public:
   BackwardWalk(const SliceInput& input, const std::vector<Criterion>& criteria,
-               const SliceOptions& options, const Sequencers* sequencers)
-      : input_(input),
-        options_(options),
-        sequencers_(sequencers),
-        criteria_(criteria),
-        faults_(input.control.faults()),
-        item_of_(input.code.instr_count()),
-        deciding_(input.trace.chunks().size()) {
-    if (options.which) members_ = InstanceSet(input.trace), beside_ = InstanceSet(input.trace);
-    std::sort(criteria_.begin(), criteria_.end(),
-              [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
-    open_triples_.emplace_back();
-    find_quiet_blocks();
-  }
+               const SliceOptions& options, const Sequencers* sequencers);
 
   void run(Diagnostics& diagnostics, const ProgressFunction& progress);
   void exec(const Exec& exec);
   void event(const Event& event);
 
   Slice take();  // in no order
+  // Of the walked events; for order edges only.
+  ThreadOrder order() const { return ThreadOrder::of(order_events_); }
 
  private:
+  // What the kernel did since the instruction of the thread that is met next: that one asked for
+  // it.
+  struct KernelWork {
+    Hit wanted{};  // what it wrote
+    std::span<const Reg> arguments{};
+    std::vector<std::pair<Addr, std::uint64_t>> reads{};
+
+    bool any() const { return wanted.any() || !arguments.empty() || !reads.empty(); }
+  };
+
+  struct ThreadState {
+    ThreadId id{};
+    std::uint32_t number = 0;
+    std::vector<Want> wanted;            // by cell
+    std::uint64_t wanted_bits = 0;       // of cells that may be wanted
+    std::uint64_t own = 0;               // instructions met so far
+    std::uint64_t bytes_of_triples = 0;  // that are open, and whose last read is its own
+    KernelWork kernel{};
+  };
+
+  // The instance at hand.
+  struct Now {
+    const Exec& exec;
+    const WalkStep& step;
+    Place me;
+    Seq parent;
+    ThreadState& state;
+  };
+
+  // Adjacent bytes of an access that are the same.
+  template <class What>
+  struct Stretch {
+    Addr address{};
+    std::uint64_t size = 0;
+    What what{};
+  };
+  struct Race {
+    Place other;
+    Distance distance = 0;
+    friend bool operator==(const Race&, const Race&) = default;
+  };
+  struct RemoteWant {
+    Addr address{};
+    std::uint64_t size = 0;
+    MemoryWant wanted;
+  };
+  template <class What>
+  static void extend(std::vector<Stretch<What>>& all, Addr at, unsigned length,
+                     const std::type_identity_t<What>& what) {
+    if (!all.empty() && all.back().what == what && all.back().address + all.back().size == at)
+      all.back().size += length;
+    else
+      all.push_back({at, length, what});
+  }
+
+  // What is known of an instruction besides its code.
+  struct Counted {
+    std::uint64_t instances = 0;
+    Distance distance = kNowhere;
+    std::uint32_t item = 0;     // into items_, plus 1
+    std::uint64_t threads = 0;  // those of the first 64 that the item knows
+  };
+
   ThreadState& thread(ThreadId id) {
-    if (threads_.size() <= id.value)
-      threads_.resize(id.value + 1, ThreadState(input_.code.cell_count()));
-    return threads_[id.value];
+    if (id == recent_id_ && recent_ < threads_.size()) return threads_[recent_];
+    return find_thread(id);
+  }
+  ThreadState& find_thread(ThreadId id);
+  Instance instance(const Place& place) const {
+    if (place.mark.none()) return {};
+    return {place.mark.seq(), place.id, threads_[place.mark.thread()].id};
   }
 
-  void begin_chunk(std::size_t index, const Chunk& chunk) {
-    input_.control.parents(index, chunk, control_);
-    exec_index_ = chunk.execs.size();
-    chunk_index_ = index;
-    chunk_first_ = chunk.first_seq;
-    decides_.assign(chunk.steps, 0);
-    decisions_.assign(1, {});
-    for (const auto& [seq, want] : deciding_[index]) decide(Seq(seq), want);
-    deciding_[index].clear();
+  static Place place(const Exec& exec, std::uint16_t index, const WalkStep& step,
+                     const ThreadState& state) {
+    Seq seq = exec.seq + static_cast<std::uint64_t>(index - exec.shape->part.first);
+    return {Mark(seq, state.number), step.id};
   }
 
-  // `seq` is of this chunk.
-  void decide(Seq seq, const Want& want) {
-    std::uint32_t& place = decides_[seq - chunk_first_];
-    if (place == 0) {
-      place = static_cast<std::uint32_t>(decisions_.size());
-      decisions_.emplace_back();
-    }
-    merge(decisions_[place], want);
-  }
-
-  // Whether the instance is in the slice.
-  bool step(const Exec& exec, std::uint16_t index, const Step& step, Seq parent,
-            ThreadState& state);
-  void find_quiet_blocks();
+  void begin_chunk(const ChunkStream::Decoded& decoded);
   bool may_matter(const Exec& exec, const ThreadState& state) const;
-  void want_cell(ThreadState& state, Cell cell, const Want& want) {
-    merge(state.wanted[cell], want);
+  std::uint16_t pass_over(const Exec& exec, std::span<const WalkStep> steps, ThreadState& state);
+  [[gnu::always_inline]] inline void step(const Now& now);
+  [[gnu::noinline]] void meet_criteria(const Now& now);
+  // As the code table has it.
+  const Step& source(const Now& now) const {
+    return input_.code.block(now.exec.shape->id)
+        .steps[now.exec.shape->part.first + (now.me.mark.seq() - now.exec.seq)];
+  }
+  void prefetch(const Exec& exec) const;
+
+  void give_to_others(Place me);
+  [[nodiscard]] Hit take_registers(const Now& now, Hit hit);
+  [[gnu::noinline]] Hit take_restored(const Now& now, Hit hit);
+  [[gnu::noinline]] Hit take_far(const Now& now, Hit hit);
+  void write_memory(const Now& now, Addr address, std::uint64_t size, Hit& hit);
+  void write_word(Place me, Addr at, unsigned length, MemoryWord& word);
+  [[gnu::noinline]] void take_memory(Place me, const WalkStep* step, ThreadState& state, Hit& hit);
+  // By value: what is pointed to is slow.
+  [[nodiscard]] Hit take_want(Want want, Place me, Hit hit) const {
+    bool remote = want.via() == Via::kValue && !want.mark().same_thread(me.mark);
+    Distance distance = remote || same_line(me, want) ? want.distance() : want.cost();
+    return distance < hit.distance ? Hit{distance, want.via(), want} : hit;
+  }
+  [[gnu::noinline]] Hit take_decision(Want want, const Now& now) const;
+
+  void join_slice(const Now& now, const Hit& hit);
+  [[gnu::noinline]] void apply_criterion(const Now& now, const Criterion& criterion);
+  void add_item(const Place& me, const Hit& hit);
+  [[gnu::noinline]] void add_thread(Counted& counted, std::uint32_t thread);
+  [[gnu::noinline]] void set_nearest(Counted& counted, const Place& me, const Hit& hit);
+
+  static void want_cell(ThreadState& state, Cell cell, Want want) {
+    state.wanted[cell].merge(want);
     state.wanted_bits |= cell_bit(cell);
   }
-  static void forget_cell(ThreadState& state, Cell cell) {
-    state.wanted[cell].any = false;
-    for (std::size_t other = cell & 63; other < state.wanted.size(); other += 64)
-      if (state.wanted[other].any) return;
-    state.wanted_bits &= ~cell_bit(cell);
+  void want_reads(const Now& now, Distance distance);
+  void mark_writes(const Now& now, Distance distance);
+  void want_memory(Addr address, std::uint64_t size, const MemoryWant& want);
+  void want_arguments(ThreadState& state, Want want);
+
+  // What decided about adjacent instances is mostly the same: it is told once.
+  void want_decision(Seq parent, const Place& me, Distance distance) {
+    if (parent == kNoParent) return;
+    if (parent != pending_parent_) {
+      flush_decision();
+      pending_parent_ = parent;
+    }
+    pending_.merge(Want(me, distance, Via::kControl));
   }
-  void take_registers(const Exec& exec, const Step& step, const Instance& me, ThreadState& state,
-                      Hit& hit);
-  void take_memory(Addr address, std::uint64_t size, const Step* step, const Instance& me,
-                   ThreadState& state, Hit& hit);
-  void give_to_others(const Instance& me);
-  void take_want(const Want& want, const Instance& me, Hit& hit);
-  void take_decision(const Want& want, const Instance& me, const Step& step, Hit& hit);
-  void join_slice(const Exec& exec, const Step& step, const Instance& me, const Hit& hit,
-                  Seq parent, ThreadState& state);
-  void apply_criterion(const Exec& exec, const Step& step, const Criterion& criterion,
-                       const Instance& me, Seq parent, ThreadState& state);
-  Want add_item(const Instance& me, const Hit& hit, const ThreadState& state);
-  void want_arguments(ThreadState& state, const Want& want);
-  void want_decision(Seq parent, const Want& want);
-  void open_writes(const Exec& exec, const Step& step, const Want& by);
-  void want_reads(const Exec& exec, const Step& step, const Want& want);
-  void race_before_write(Addr address, std::uint64_t size, const Instance& me);
-  void race_after_read(Addr address, std::uint64_t size, const Instance& me, float distance);
-  void close_triples(Addr address, std::uint64_t size, bool write, const Instance& me,
-                     const ThreadState& state);
-  void begin_lifetime(const Event& event, Range range);
-  void count_initial_read(WantId id);
-  // For those who ask which instances they are.
-  void note_beside(const Instance& at) {
-    if (options_.which) beside_.add(at.seq);
-  }
+  void flush_decision();
+  void decide(Seq seq, Want want);
+
+  void tell_races(RaceEdge::Kind kind, Place me);
   void add_race(RaceEdge::Kind kind, const Instance& first, const Instance& second, Addr address,
                 std::uint64_t size, float distance);
+  // Whether the write at the other end of an order edge is to be told.
+  bool is_edge(const MemoryWord& word, Place me) const {
+    return options_.which || !word.write.same_thread(me.mark);
+  }
+  // For those who ask which instances they are.
+  void note_beside(Seq seq) {
+    if (options_.which) beside_.add(seq);
+  }
+  void close_triples(const Exec& exec, const WalkStep& step, const Place& me,
+                     const ThreadState& state);
+  void set_triple(MemoryWord& word, unsigned length, TripleId triple);
+  void begin_lifetime(const Event& event, Range range);
+  void count_initial_read(WantId id);
 
   // Then it defines nothing.
-  bool faulted(const Exec& exec, const Step& step) const {
+  bool faulted(const Exec& exec, const WalkStep& step) const {
     return !faults_.empty() && faults_.back() == exec.end() - 1 &&
-           &step == &input_.code.block(exec.shape->id).steps[exec.shape->part.end - 1U];
+           &step == &code_.steps(exec.shape->id)[exec.shape->part.end - 1U];
   }
 
   // Calls f(slot, address, size) for the accesses of a step that happened.
   template <class F>
-  void accesses(const Exec& exec, const Step& step, F&& f) const {
+  void accesses(const Exec& exec, const WalkStep& step, F&& f) const {
     const Part& part = exec.shape->part;
     const Block& block = *exec.shape->block;
     std::uint16_t first = std::max(step.first_slot, part.first_slot);
@@ -196,10 +217,11 @@ class BackwardWalk {
     }
   }
 
-  bool same_line(const Instance& a, const Instance& b) const {
-    if (input_.lines.empty() || a.thread != b.thread) return false;
+  bool same_line(Place a, Want b) const {
+    if (input_.lines.empty()) return false;
     std::uint32_t line = input_.lines[a.id.value];
-    return line != 0 && line == input_.lines[b.id.value] && b.seq - a.seq < kLineSpan;
+    return line != 0 && line == input_.lines[b.id().value] && a.mark.same_thread(b.mark()) &&
+           b.mark().seq() - a.mark.seq() < kLineSpan;
   }
 
   const SliceInput& input_;
@@ -208,32 +230,45 @@ class BackwardWalk {
   std::vector<Criterion> criteria_;  // those not yet met, by seq
   std::span<const Seq> faults_;      // the same
 
-  // By block: the cells that it defines; all bits where it does more than that.
-  std::vector<std::uint64_t> defines_;
-  MemoryWants memory_;
-  std::uint64_t instances_ = 0;
-  std::vector<ThreadState> threads_;
-  std::vector<std::uint32_t> item_of_;  // by InstrId, plus 1
+  WalkCode code_;
+  std::vector<Counted> counted_;  // by InstrId
   std::vector<SliceItem> items_;
+  std::uint64_t instances_ = 0;
   InstanceSet members_, beside_;  // empty unless they are asked for
+
+  std::vector<ThreadState> threads_;
+  std::unordered_map<std::uint32_t, std::uint32_t> thread_numbers_;
+  ThreadId recent_id_{};
+  std::uint32_t recent_ = 0;
+
+  ByteShadow<MemoryWord> memory_;
+  MemoryWants memory_wants_;
+  Shared<OpenTriple> open_triples_;
 
   // Instances that decided: of earlier chunks, and of this one by step.
   std::vector<std::unordered_map<std::uint64_t, Want>> deciding_;
   std::vector<std::uint32_t> decides_;  // into decisions_; 0: nothing
   std::vector<Want> decisions_;
-  ChunkControl control_;
+  Seq pending_parent_ = kNoParent;
+  Want pending_;
+  Seq far_parent_ = kNoParent;    // the last one of an earlier chunk,
+  Want* far_decision_ = nullptr;  // and what wants it
+  std::array<ChunkControl, ChunkStream::kPlaces> controls_;
+  const ChunkControl* control_ = nullptr;     // of this chunk
+  const std::uint64_t* addresses_ = nullptr;  // of this chunk
   std::size_t exec_index_ = 0;
-  std::size_t chunk_index_ = 0;
   Seq chunk_first_{};
 
-  std::vector<RemoteWant> remote_wants_;  // that this step satisfies
-  ByteShadow<Instance> next_write_;       // the first write after here
-  ByteShadow<OpenWrite> writes_in_slice_;
-  ByteShadow<std::uint32_t> triple_at_;  // index into open_triples_
-  std::vector<OpenTriple> open_triples_;
+  // Of the access at hand.
+  std::vector<Stretch<WantId>> taken_;
+  std::vector<Stretch<Race>> raced_;
+  std::vector<Stretch<TripleId>> closed_;
+  std::vector<RemoteWant> remote_wants_;  // that the step satisfies
+
   Fold<RemoteRead> remote_reads_;
   Fold<Triple> triples_;
   Fold<RaceEdge> races_;
+  std::vector<Event> order_events_;  // the last one first
 };
 
 // Each kind of thing by what it is ordered by; and says which order edges `order` orders.

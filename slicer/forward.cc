@@ -141,7 +141,8 @@ void ForwardWalk::begin_here(const Criterion& criterion, const Instance& me, Thr
 void ForwardWalk::follow(const Reach& reach, Via via, const Instance& me, Hit& hit) const {
   if (!reach.any()) return;
   bool remote = reach.by.thread != me.thread && via == Via::kValue;
-  float distance = reach.distance + (remote || same_line(reach.by, me) ? 0 : weight(via));
+  float distance =
+      reach.distance + (remote || same_line(reach.by, me) ? 0 : static_cast<float>(weight(via)));
   if (hit.any && hit.distance <= distance) return;
   hit = {true, distance, reach.by, via};
 }

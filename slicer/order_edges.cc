@@ -23,26 +23,15 @@ float race_key(const Instance& first, const Instance& second, float distance) {
   return 0.6F * distance + 0.3F * gap - kEdgeBonus;
 }
 
-// `me` writes: it is the write before those writes of the slice that are open at these bytes.
-void BackwardWalk::race_before_write(Addr address, std::uint64_t size, const Instance& me) {
-  if (writes_in_slice_.empty()) return;
-  bool found = false;
-  writes_in_slice_.visit(address, size, [&](Addr at, unsigned length, const OpenWrite& after) {
-    found = true;
-    add_race(RaceEdge::Kind::kWriteAfterWrite, me, after.by, at, length, after.distance);
-  });
-  if (!found) return;
-  note_beside(me);
-  writes_in_slice_.clear(address, size);
-}
-
-// `me` reads and is in the slice: the write after it could have come before.
-void BackwardWalk::race_after_read(Addr address, std::uint64_t size, const Instance& me,
-                                   float distance) {
-  next_write_.visit(address, size, [&](Addr at, unsigned length, const Instance& write) {
-    note_beside(write);
-    add_race(RaceEdge::Kind::kWriteAfterRead, me, write, at, length, distance);
-  });
+// Of a write, the writes of the slice after it; of a read in the slice, the writes after it, which
+// could have come before.
+void BackwardWalk::tell_races(RaceEdge::Kind kind, Place me) {
+  for (const auto& [address, size, race] : raced_) {
+    Instance mine = instance(me), other = instance(race.other);
+    note_beside(kind == RaceEdge::Kind::kWriteAfterWrite ? mine.seq : other.seq);
+    add_race(kind, mine, other, address, size, static_cast<float>(race.distance));
+  }
+  raced_.clear();
 }
 
 void BackwardWalk::add_race(RaceEdge::Kind kind, const Instance& first, const Instance& second,
@@ -56,24 +45,52 @@ void BackwardWalk::add_race(RaceEdge::Kind kind, const Instance& first, const In
              {kind, first, second, address, size, distance, key, 1, false}, key);
 }
 
-void BackwardWalk::close_triples(Addr address, std::uint64_t size, bool write, const Instance& me,
+void BackwardWalk::set_triple(MemoryWord& word, unsigned length, TripleId triple) {
+  auto count = [this](TripleId id) -> std::uint64_t& {
+    return threads_[open_triples_[id].after.mark.thread()].bytes_of_triples;
+  };
+  if (triple != 0) {
+    open_triples_.hold(triple, length);
+    count(triple) += length;
+  }
+  if (word.triple != 0) {
+    count(word.triple) -= length;
+    open_triples_.release(word.triple, length);
+  }
+  word.triple = triple;
+}
+
+void BackwardWalk::close_triples(const Exec& exec, const WalkStep& step, const Place& me,
                                  const ThreadState& state) {
-  bool found = false;
-  triple_at_.visit(address, size, [&](Addr at, unsigned length, std::uint32_t index) {
-    const OpenTriple& open = open_triples_[index];
-    if (open.after.thread != me.thread || open.remote.seq < me.seq) return;
-    found = true;
-    note_beside(me);
-    std::uint64_t own = state.own - open.own;
-    float key = 0.3F * open.distance + 0.6F * std::log2(static_cast<float>(own) + 1) - kEdgeBonus;
-    Triple triple{me, write, open.remote, open.after, at, length, open.distance, own, key, 1};
-    triples_.add(static_cast<std::uint64_t>(me.id.value) << 32 | open.remote.id.value,
-                 open.after.id.value, triple, key);
-    triple_at_.set(at, length, 0);
+  accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+    const MemoryWord* word = memory_.single(address, size);
+    if (word != nullptr && word->triple == 0) return;
+    memory_.visit(address, size, [&](Addr at, unsigned length, const MemoryWord& part) {
+      if (part.triple != 0 && open_triples_[part.triple].after.mark.same_thread(me.mark))
+        extend(closed_, at, length, part.triple);
+    });
+    for (const auto& [at, bytes, id] : closed_) {
+      note_beside(me.mark.seq());
+      const OpenTriple& open = open_triples_[id];
+      auto distance = static_cast<float>(open.distance);
+      std::uint64_t own = state.own - open.own;
+      float key = 0.3F * distance + 0.6F * std::log2(static_cast<float>(own) + 1) - kEdgeBonus;
+      triples_.add(static_cast<std::uint64_t>(me.id.value) << 32 | open.remote.id.value,
+                   open.after.id.value,
+                   {instance(me), slot.write, instance(open.remote), instance(open.after), at,
+                    bytes, distance, own, key, 1},
+                   key);
+      memory_.update(at, bytes, [this](Addr, unsigned length, MemoryWord& part) {
+        set_triple(part, length, 0);
+      });
+    }
+    closed_.clear();
   });
 }
 
 Slice BackwardWalk::take() {
+  for (const Counted& counted : counted_)
+    if (counted.item != 0) items_[counted.item - 1].instances = counted.instances;
   Slice slice;
   slice.instances = instances_;
   slice.items = std::move(items_);

@@ -57,6 +57,33 @@ class ByteShadow {
     }
   }
 
+  // Brings nearer what is asked for soon: its cell, and after that has come, its parts.
+  void prefetch_cell(Addr address) const {
+    const Page* page = pages_.find(address.value >> kPageBits);
+    if (page == nullptr) return;
+    std::size_t index = address.value >> 3 & kCellMask;
+    __builtin_prefetch(&page->cells[index]);
+    __builtin_prefetch(&page->split[index]);
+  }
+  void prefetch_parts(Addr address) const {
+    const Page* page = pages_.find(address.value >> kPageBits);
+    if (page == nullptr) return;
+    std::size_t index = address.value >> 3 & kCellMask;
+    if (page->split[index] != kUnsplit) __builtin_prefetch(page->cells[index].halves);
+  }
+
+  // The word of a byte.
+  Word at(Addr address) const {
+    const Page* page = pages_.find(address.value >> kPageBits);
+    if (page == nullptr) return {};
+    std::size_t index = address.value >> 3 & kCellMask;
+    const Cell& cell = page->cells[index];
+    if (page->split[index] == kUnsplit) return cell.word;
+    unsigned offset = address.value & 7;
+    return page->split[index] == kHalves ? cell.halves->words[offset >> 2]
+                                         : cell.bytes->words[offset];
+  }
+
   // Sets the word of each byte of [address, address + size).
   void set(Addr address, std::uint64_t size, Word word) {
     if (word == Word{}) return clear(address, size);
@@ -114,12 +141,6 @@ class ByteShadow {
     return found;
   }
 
-  Word at(Addr address) const {
-    Word word{};
-    visit(address, 1, [&](Addr, unsigned, const Word& w) { word = w; });
-    return word;
-  }
-
   // Calls f(Addr, length, word) for all stretches that are not nothing, in no order.
   template <class F>
   void visit_all(F&& f) const {
@@ -170,15 +191,18 @@ class ByteShadow {
       parts->next = free_;
       free_ = parts;
     }
-    std::uint64_t memory_bytes() const { return blocks_.size() * kBlock * sizeof(Parts<N>); }
+    std::uint64_t memory_bytes() const { return made_ * sizeof(Parts<N>); }
 
    private:
-    static constexpr std::size_t kBlock = 1024;
+    static constexpr std::size_t kBlock = kLargePage / sizeof(Parts<N>);
     [[gnu::noinline]] void grow() {
-      blocks_.push_back(std::make_unique<Parts<N>[]>(kBlock));
-      for (std::size_t i = kBlock; i-- > 0;) give(&blocks_.back()[i]);
+      if (blocks_.empty() || blocks_.back().size() == kBlock)
+        blocks_.emplace_back().reserve(kBlock);
+      give(&blocks_.back().emplace_back());
+      ++made_;
     }
-    std::vector<std::unique_ptr<Parts<N>[]>> blocks_;
+    std::vector<std::vector<Parts<N>, LargePages<Parts<N>>>> blocks_;  // never grown
+    std::uint64_t made_ = 0;
     Parts<N>* free_ = nullptr;
   };
 

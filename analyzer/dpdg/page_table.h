@@ -4,10 +4,12 @@
 // One probe of a hash table for most questions: a pass asks once for each access of the run.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "dpdg/large_pages.h"
 
 namespace svd {
 
@@ -34,7 +36,7 @@ class PageTable {
       if (slot.page != nullptr) f(slot.number, *slot.page);
   }
 
-  std::size_t size() const { return pages_.size(); }
+  std::size_t size() const { return size_; }
 
  private:
   struct Slot {
@@ -48,10 +50,12 @@ class PageTable {
   }
 
   [[gnu::noinline]] Page& add(std::uint64_t number) {
-    if (2 * pages_.size() >= slots_.size()) grow();
-    pages_.push_back(std::make_unique<Page>());
-    put({number, pages_.back().get()});
-    return *pages_.back();
+    if (2 * size_ >= slots_.size()) grow();
+    if (blocks_.empty() || blocks_.back().size() == kBlock) blocks_.emplace_back().reserve(kBlock);
+    Page& page = blocks_.back().emplace_back();
+    put({number, &page});
+    ++size_;
+    return page;
   }
 
   void put(const Slot& slot) {
@@ -71,7 +75,9 @@ class PageTable {
   static constexpr unsigned kFirstBits = 10;
   std::vector<Slot> slots_ = std::vector<Slot>(std::size_t{1} << kFirstBits);
   unsigned shift_ = 64 - kFirstBits;
-  std::vector<std::unique_ptr<Page>> pages_;
+  static constexpr std::size_t kBlock = std::max<std::size_t>(2 * kLargePage / sizeof(Page), 1);
+  std::vector<std::vector<Page, LargePages<Page>>> blocks_;  // never grown: pages stay
+  std::size_t size_ = 0;
 };
 
 }  // namespace svd

@@ -27,8 +27,6 @@ struct Walk {
   std::unordered_map<std::uint64_t, Clock> messages;  // left at a condition or barrier
   std::function<void(std::uint32_t, Seq, const Clock&)> moved;
 
-  void exec(const Exec&) {}
-
   Clock now(const Event& event) {
     Clock clock = clocks[event.thread.value];
     clock[event.thread.value] = event.seq.value;
@@ -80,17 +78,40 @@ struct Walk {
 
 }  // namespace
 
+bool ThreadOrder::orders(const Event& event) {
+  if (const auto* sync = std::get_if<Sync>(&event.body))
+    return sync->op == SyncOp::kCondSignal || sync->op == SyncOp::kCondBroadcast ||
+           sync->op == SyncOp::kCondWait || sync->op == SyncOp::kCondTimedwait ||
+           sync->op == SyncOp::kBarrierWait;
+  return std::holds_alternative<ThreadCreate>(event.body) ||
+         std::holds_alternative<ThreadStart>(event.body) ||
+         std::holds_alternative<ThreadExit>(event.body) ||
+         std::holds_alternative<ThreadJoin>(event.body);
+}
+
 ThreadOrder ThreadOrder::of(const TraceReader& trace, Diagnostics& diagnostics) {
+  struct Collect {
+    std::vector<Event> events;
+    void exec(const Exec&) {}
+    void event(const Event& event) {
+      if (orders(event)) events.push_back(event);
+    }
+  } collect;
+  trace.scan(TraceReader::Order::kBackward, {.addresses = false, .values = false, .events = true},
+             diagnostics, [&collect](const Chunk& chunk) {
+               chunk.walk_back(collect);
+               return true;
+             });
+  return of(collect.events);
+}
+
+ThreadOrder ThreadOrder::of(std::span<const Event> backward) {
   ThreadOrder order;
   Walk walk;
   walk.moved = [&order](std::uint32_t thread, Seq seq, const Clock& clock) {
     order.threads_[thread].push_back({seq, clock});
   };
-  trace.scan(TraceReader::Order::kForward, {.addresses = false, .values = false, .events = true},
-             diagnostics, [&walk](const Chunk& chunk) {
-               chunk.walk(walk);
-               return true;
-             });
+  for (std::size_t i = backward.size(); i-- > 0;) walk.event(backward[i]);
   return order;
 }
 

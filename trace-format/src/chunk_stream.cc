@@ -4,6 +4,8 @@
 
 #include <sched.h>
 
+#include <utility>
+
 namespace svd {
 
 bool several_processors() {
@@ -11,8 +13,9 @@ bool several_processors() {
   return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-ChunkStream::ChunkStream(const TraceReader& trace, TraceReader::Order order, const Columns& columns)
-    : trace_(trace), order_(order), columns_(columns) {
+ChunkStream::ChunkStream(const TraceReader& trace, TraceReader::Order order, const Columns& columns,
+                         Prepare prepare)
+    : trace_(trace), order_(order), columns_(columns), prepare_(std::move(prepare)) {
   if (trace.chunks().size() > 1 && several_processors())
     worker_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
@@ -37,7 +40,9 @@ const ChunkStream::Decoded* ChunkStream::next() {
 void ChunkStream::decode(std::size_t number, Decoded& out) const {
   bool forward = order_ == TraceReader::Order::kForward;
   out.index = forward ? number : trace_.chunks().size() - 1 - number;
+  out.place = number % ring_.size();
   out.status = trace_.decode(out.index, out.chunk, columns_);
+  if (prepare_ && out.status) prepare_(out);
 }
 
 void ChunkStream::run(const std::stop_token& stop) {

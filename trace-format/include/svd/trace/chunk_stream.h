@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The chunks of a trace one after the other, decoded a little ahead of who takes them: by a thread
-// of its own where this process may use a second processor. What comes, and in which order, does
-// not depend on that. Used by one thread; the reader must outlive it.
+// of its own where this process may use a second processor. What else can be made of a chunk by
+// itself is made there, too. What comes, and in which order, does not depend on that. Used by one
+// thread; the reader must outlive it.
 #pragma once
 
 #include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -24,13 +26,20 @@ bool several_processors();
 
 class ChunkStream {
  public:
+  // One in use, one ready, one being decoded.
+  static constexpr std::size_t kPlaces = 3;
   struct Decoded {
     std::size_t index = 0;  // into chunks()
+    std::size_t place = 0;  // below kPlaces; no two that are alive at one time have the same
     Chunk chunk{};          // unusable without status
     Status status{Done{}};
   };
 
-  ChunkStream(const TraceReader& trace, TraceReader::Order order, const Columns& columns);
+  // Called for each chunk that could be decoded, by the thread that decoded it.
+  using Prepare = std::function<void(const Decoded&)>;
+
+  ChunkStream(const TraceReader& trace, TraceReader::Order order, const Columns& columns,
+              Prepare prepare = nullptr);
   ~ChunkStream() = default;
   ChunkStream(const ChunkStream&) = delete;
   ChunkStream& operator=(const ChunkStream&) = delete;
@@ -45,10 +54,10 @@ class ChunkStream {
   const TraceReader& trace_;
   TraceReader::Order order_;
   Columns columns_;
+  Prepare prepare_;
   std::size_t taken_ = 0;  // by who asks; the last one is in use
 
-  // One in use, one ready, one being decoded.
-  std::array<Decoded, 3> ring_{};
+  std::array<Decoded, kPlaces> ring_{};
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::size_t made_ = 0;
