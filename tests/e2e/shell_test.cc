@@ -142,8 +142,7 @@ TEST(Shell, ADamagedTraceIsAskedAboutAsFarAsItGoes) {
 // A person at a terminal. History goes to a folder of the test's own.
 class ShellAtATerminal : public testing::Test {
  protected:
-  ShellAtATerminal() : state_(temp_path("state")) {}
-  ~ShellAtATerminal() override {
+  void TearDown() override {
     std::error_code ignored;
     std::filesystem::remove_all(state_, ignored);
   }
@@ -151,7 +150,7 @@ class ShellAtATerminal : public testing::Test {
     return {{SVD_BIN_DIR "/svd-analyze", "shell", race_trace()},
             {{"XDG_STATE_HOME", state_}, {"NO_COLOR", no_color}, {"TERM", term}}};
   }
-  std::string state_;
+  std::string state_ = temp_path("state");
 };
 
 constexpr const char* kPrompt = "svd T1 2> ";
