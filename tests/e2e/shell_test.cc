@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "e2e/analyze.h"
 #include "support/small_trace.h"
@@ -142,8 +144,7 @@ TEST(Shell, ADamagedTraceIsAskedAboutAsFarAsItGoes) {
 // A person at a terminal. History goes to a folder of the test's own.
 class ShellAtATerminal : public testing::Test {
  protected:
-  ShellAtATerminal() : state_(temp_path("state")) {}
-  ~ShellAtATerminal() override {
+  void TearDown() override {
     std::error_code ignored;
     std::filesystem::remove_all(state_, ignored);
   }
@@ -151,31 +152,31 @@ class ShellAtATerminal : public testing::Test {
     return {{SVD_BIN_DIR "/svd-analyze", "shell", race_trace()},
             {{"XDG_STATE_HOME", state_}, {"NO_COLOR", no_color}, {"TERM", term}}};
   }
-  std::string state_;
+  std::string state_ = temp_path("state");
 };
 
 constexpr const char* kPrompt = "svd T1 2> ";
 
 TEST_F(ShellAtATerminal, PromptSaysWhereWeAre) {
   TerminalSession terminal = open();
-  terminal.until(kPrompt);
+  terminal.until_prompt(kPrompt);
   terminal.type("last-write outcnt\r");
-  EXPECT_THAT(terminal.until("svd T2 1> "), HasSubstr("wrote outcnt = 7"));
+  EXPECT_THAT(terminal.until_prompt("svd T2 1> "), HasSubstr("wrote outcnt = 7"));
   terminal.type("back\r");
-  terminal.until(kPrompt);
+  terminal.until_prompt(kPrompt);
   terminal.type("\x04");  // Ctrl-D
   EXPECT_EQ(terminal.finish(), 0);
 }
 
 TEST_F(ShellAtATerminal, TabCompletesCommandsVariablesAndFunctions) {
   TerminalSession terminal = open();
-  terminal.until(kPrompt);
+  terminal.until_prompt(kPrompt);
   terminal.type("last\tout\t\r");
-  EXPECT_THAT(terminal.until("svd T2 1> "), HasSubstr("wrote outcnt = 7"));
+  EXPECT_THAT(terminal.until_prompt("svd T2 1> "), HasSubstr("wrote outcnt = 7"));
   terminal.type("find wr\t@1\r");
-  EXPECT_THAT(terminal.until("svd T1 0> "), HasSubstr("the 1 of 3 executions of writer"));
+  EXPECT_THAT(terminal.until_prompt("svd T1 0> "), HasSubstr("the 1 of 3 executions of writer"));
   terminal.type("th\t\r");
-  EXPECT_THAT(terminal.until("svd T1 0> "), HasSubstr("* T1 "));
+  EXPECT_THAT(terminal.until_prompt("svd T1 0> "), HasSubstr("* T1 "));
   // What can go on in more than one way is listed.
   terminal.type("l\t");
   EXPECT_THAT(terminal.until("list"), HasSubstr("last-write"));
@@ -183,19 +184,23 @@ TEST_F(ShellAtATerminal, TabCompletesCommandsVariablesAndFunctions) {
 
 TEST_F(ShellAtATerminal, AnEmptyLineRepeats) {
   TerminalSession terminal = open();
-  terminal.until(kPrompt);
+  terminal.until_prompt(kPrompt);
   terminal.type("last-write outcnt\r");
-  terminal.until("svd T2 1> ");
+  terminal.until_prompt("svd T2 1> ");
   terminal.type("\r");
-  EXPECT_THAT(terminal.until("svd T2 1> "),
+  EXPECT_THAT(terminal.until_prompt("svd T2 1> "),
               HasSubstr("nothing in the trace wrote outcnt before 1"));
 }
 
 TEST_F(ShellAtATerminal, InterruptGivesUpTheLineOnly) {
   TerminalSession terminal = open();
-  terminal.until(kPrompt);
-  terminal.type("qui\x03");
-  terminal.until(kPrompt);
+  terminal.until_prompt(kPrompt);
+  terminal.type("qui");
+  terminal.until("qui");
+  // Not between two keys, where it would be late for the line.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  terminal.type("\x03");
+  EXPECT_THAT(terminal.until_prompt(kPrompt), HasSubstr(kPrompt));
   terminal.type("quit\r");
   EXPECT_EQ(terminal.finish(), 0);
 }
@@ -203,7 +208,7 @@ TEST_F(ShellAtATerminal, InterruptGivesUpTheLineOnly) {
 TEST_F(ShellAtATerminal, HistoryIsKeptForTheUserAlone) {
   {
     TerminalSession terminal = open();
-    terminal.until(kPrompt);
+    terminal.until_prompt(kPrompt);
     terminal.type("value outcnt 1\r");
     terminal.until("outcnt = 5");
     terminal.type("quit\r");
@@ -213,7 +218,7 @@ TEST_F(ShellAtATerminal, HistoryIsKeptForTheUserAlone) {
   ASSERT_EQ(stat((state_ + "/svd/history").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
   TerminalSession terminal = open();
-  terminal.until(kPrompt);
+  terminal.until_prompt(kPrompt);
   terminal.type("\x10\x10\r");  // Ctrl-P: the one before quit
   EXPECT_THAT(terminal.until("outcnt = 5"), HasSubstr("outcnt = 5"));
 }
@@ -221,7 +226,7 @@ TEST_F(ShellAtATerminal, HistoryIsKeptForTheUserAlone) {
 TEST_F(ShellAtATerminal, WithoutAPlaceForHistoryThereIsNone) {
   write_file(state_, "a file where the folder would be");
   TerminalSession terminal = open();
-  terminal.until(kPrompt);
+  terminal.until_prompt(kPrompt);
   terminal.type("quit\r");
   EXPECT_EQ(terminal.finish(), 0);
 }
@@ -229,13 +234,13 @@ TEST_F(ShellAtATerminal, WithoutAPlaceForHistoryThereIsNone) {
 TEST_F(ShellAtATerminal, ColoursUnlessNotWanted) {
   constexpr const char* kBold = "\x1b[1m3.09 writer";
   TerminalSession colourful = open("");
-  colourful.until(kPrompt);
+  colourful.until_prompt(kPrompt);
   colourful.type("why\r");
-  EXPECT_THAT(colourful.until(kPrompt), HasSubstr(kBold));
+  EXPECT_THAT(colourful.until_prompt(kPrompt), HasSubstr(kBold));
   TerminalSession plain = open("1");
-  plain.until(kPrompt);
+  plain.until_prompt(kPrompt);
   plain.type("why\r");
-  EXPECT_THAT(plain.until(kPrompt), AllOf(HasSubstr("3.09 writer"), Not(HasSubstr(kBold))));
+  EXPECT_THAT(plain.until_prompt(kPrompt), AllOf(HasSubstr("3.09 writer"), Not(HasSubstr(kBold))));
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
+#include <thread>
 
 #include "svd/trace/result.h"
 
@@ -49,6 +51,16 @@ std::string TerminalSession::until(const std::string& text) {
     if (!read_more(deadline)) return std::exchange(shown_, "");
   std::string seen = shown_.substr(0, at + text.size());
   shown_.erase(0, at + text.size());
+  return seen;
+}
+
+std::string TerminalSession::until_prompt(const std::string& prompt) {
+  std::string seen = until(prompt);
+  auto deadline = std::chrono::steady_clock::now() + kPatience;
+  termios mode{};
+  while (tcgetattr(terminal_, &mode) == 0 && (mode.c_lflag & ICANON) != 0 &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return seen;
 }
 

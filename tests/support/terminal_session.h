@@ -24,6 +24,8 @@ class TerminalSession {
   void type(const std::string& keys);
   // What was shown since the last call, up to and with `text`; all there is when it does not come.
   std::string until(const std::string& text);
+  // The same of a prompt, when keys are taken one by one: editors show it a little before.
+  std::string until_prompt(const std::string& prompt);
   // The exit status after the end of the program; -1 when it does not end by itself.
   int finish();
 

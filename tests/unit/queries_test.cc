@@ -20,6 +20,7 @@ Range bytes(Var var) { return {var.address, var.size}; }
 
 std::vector<std::uint64_t> seqs(const std::vector<Writer>& writers) {
   std::vector<std::uint64_t> all;
+  all.reserve(writers.size());
   for (const Writer& writer : writers) all.push_back(writer.event ? writer.event->seq.value : 99);
   return all;
 }
