@@ -46,9 +46,7 @@ class SliceAccesses {
       bool member = slice_.members.has(access.seq) && begins_.count(access.seq) == 0;
       bool follows = step.flow != Flow::kReturn && (!thin_ || access.slot->role != Role::kAddress);
       if (access.size == 0 || (!access.slot->write && !(member && follows))) return;
-      const std::vector<Seq>& faults = input_.control.faults();
-      if (access.slot->write && std::binary_search(faults.begin(), faults.end(), access.seq))
-        return;
+      if (access.slot->write && input_.control.faulted(access.seq)) return;
       derived().access({access.seq, step.id, exec.thread}, member, access);
     });
   }

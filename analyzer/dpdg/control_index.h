@@ -6,6 +6,7 @@
 // faulted. Const methods may be called from several threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -42,6 +43,7 @@ class ControlIndex {
 
   // Instances that a fault kept from having an effect, ascending.
   const std::vector<Seq>& faults() const { return faults_; }
+  bool faulted(Seq seq) const { return std::binary_search(faults_.begin(), faults_.end(), seq); }
 
   // Active calls of a thread right before `seq`, outermost first.
   std::vector<Seq> call_stack(const TraceReader& trace, ThreadId thread, Seq seq) const;

@@ -18,11 +18,12 @@ class Finder {
     for (CellUse use : run_.code().uses(step_)) want(use.cell, use.role);
     for (const MemoryAccess& access : found_.facts.accesses) {
       Range bytes{access.address, access.size};
-      if (access.slot->write)
-        write_before(writers(run_, bytes, me_.seq));
-      else if (carries())
+      if (access.slot->write) {
+        if (!run_.control().faulted(me_.seq)) write_before(writers(run_, bytes, me_.seq));
+      } else if (carries()) {
         read(access.slot->role, false, writers(run_, bytes, me_.seq));
-      if (!access.slot->write && carries()) writes_after(bytes, me_.seq);
+        writes_after(bytes, me_.seq);
+      }
     }
     for (const EventPlace& place : kernel_events(run_, found_)) kernel(place);
     find_registers();

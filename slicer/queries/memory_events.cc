@@ -32,8 +32,8 @@ std::optional<MemoryEvent> memory_event(const Event& event) {
 // Passes on what concerns the bytes, until who listens has heard enough.
 class Filter {
  public:
-  Filter(const CodeTable& code, Range bytes, Interest interest, const OnMemoryEvent& f)
-      : code_(code), bytes_(bytes), interest_(interest), f_(f) {}
+  Filter(const RunView& run, Range bytes, Interest interest, const OnMemoryEvent& f)
+      : run_(run), bytes_(bytes), interest_(interest), f_(f) {}
 
   bool done() const { return done_; }
 
@@ -46,6 +46,7 @@ class Filter {
     found_.clear();
     exec.accesses([&](const MemoryAccess& a) {
       if (a.size == 0 || !overlap({a.address, a.size}, bytes_)) return;
+      if (a.slot->write && run_.control().faulted(a.seq)) return;
       if (a.seq >= first && a.seq < end) found_.push_back(a);
     });
     if (backward) std::reverse(found_.begin(), found_.end());
@@ -55,7 +56,7 @@ class Filter {
           .seq = a.seq,
           .thread = exec.thread,
           .bytes = {a.address, a.size}};
-      event.id = code_.block(exec.shape->id).steps[a.slot->instruction].id;
+      event.id = run_.code().block(exec.shape->id).steps[a.slot->instruction].id;
       if (a.has_value) event.value = a.value;
       pass(event);
     }
@@ -68,7 +69,7 @@ class Filter {
     done_ = !f_(event);
   }
 
-  const CodeTable& code_;
+  const RunView& run_;
   Range bytes_;
   Interest interest_;
   const OnMemoryEvent& f_;
@@ -104,7 +105,7 @@ struct Backward {
 void look_back(RunView& run, Range bytes, std::size_t chunk_index, Seq before,
                std::optional<std::size_t> event_before, Interest interest, const OnMemoryEvent& f) {
   if (run.trace().chunks().empty() || bytes.size == 0) return;
-  Filter filter(run.code(), bytes, interest, f);
+  Filter filter(run, bytes, interest, f);
   for (std::size_t i = chunk_index + 1; i-- > 0 && !filter.done();) {
     if (may_concern(run, i, bytes, interest)) {
       if (auto chunk = run.chunk(i))
@@ -191,7 +192,7 @@ void look_back(RunView& run, Range bytes, EventPlace before, Interest interest,
 
 void look_ahead(RunView& run, Range bytes, Seq after, Interest interest, const OnMemoryEvent& f) {
   if (bytes.size == 0) return;
-  Filter filter(run.code(), bytes, interest, f);
+  Filter filter(run, bytes, interest, f);
   std::size_t chunks = run.trace().chunks().size();
   for (std::size_t i = run.trace().chunk_at(after + 1); i < chunks && !filter.done(); ++i) {
     if (!may_concern(run, i, bytes, interest)) continue;

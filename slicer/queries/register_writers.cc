@@ -11,8 +11,8 @@ namespace {
 
 class Search {
  public:
-  Search(const CodeTable& code, ThreadId thread, Seq before, const std::vector<Cell>& cells)
-      : code_(code), thread_(thread), before_(before) {
+  Search(const RunView& run, ThreadId thread, Seq before, const std::vector<Cell>& cells)
+      : code_(run.code()), control_(run.control()), thread_(thread), before_(before) {
     for (Cell cell : cells) seeks_.push_back({.cell = cell});
   }
 
@@ -52,7 +52,7 @@ class Search {
     if (part.end > steps.size()) return;
     for (std::uint16_t i = part.end; i-- > part.first;) {
       Seq seq = exec.seq + static_cast<std::uint64_t>(i - part.first);
-      if (seq < before_) step(exec, steps[i], seq);
+      if (seq < before_ && !control_.faulted(seq)) step(exec, steps[i], seq);
     }
   }
 
@@ -95,6 +95,7 @@ class Search {
   }
 
   const CodeTable& code_;
+  const ControlIndex& control_;
   ThreadId thread_;
   Seq before_;
   std::vector<Seek> seeks_;
@@ -104,7 +105,7 @@ class Search {
 
 std::vector<std::optional<Seq>> register_writers(RunView& run, ThreadId thread, Seq before,
                                                  const std::vector<Cell>& cells) {
-  Search search(run.code(), thread, before, cells);
+  Search search(run, thread, before, cells);
   for (std::size_t i = run.last_chunk_at(before) + 1; i-- > 0 && !search.done();) {
     if (!search.may_be_in(run.index(), i)) continue;
     if (auto chunk = run.chunk(i)) chunk->walk_back(search);

@@ -13,7 +13,8 @@ namespace svd {
 // One for the whole run: registers live on from chunk to chunk.
 class RunIndex::Filler {
  public:
-  explicit Filler(const CodeTable& code) : code_(code), plans_(code) {}
+  Filler(const CodeTable& code, const ControlIndex& control)
+      : code_(code), control_(control), plans_(code) {}
 
   void begin(Entry& entry) { entry_ = &entry; }
 
@@ -25,9 +26,13 @@ class RunIndex::Filler {
     std::vector<Seq>& cells = cells_of(exec.thread);
     if (entry_->threads.empty() || entry_->threads.back().thread != exec.thread)
       meet(exec.thread, cells);
-    if (exec.shape->part.end > code_.block(exec.shape->id).steps.size()) return;
-    for (const BlockPlans::Section& section : plans_.of(*exec.shape))
-      registers_.define(plans_, section, exec, cells);
+    const std::vector<Step>& steps = code_.block(exec.shape->id).steps;
+    if (exec.shape->part.end > steps.size()) return;
+    if (!control_.faulted(exec.end() - 1)) return define(*exec.shape, exec, cells);
+    Shape done = *exec.shape;  // all but what faulted
+    const Step& last = steps[--done.part.end];
+    done.part.end_slot = std::max(done.part.first_slot, last.first_slot);
+    define(done, exec, cells);
   }
 
   void event(const Event& event) {
@@ -76,7 +81,13 @@ class RunIndex::Filler {
       std::swap(*known, threads.back());
   }
 
+  void define(const Shape& shape, const Exec& exec, std::vector<Seq>& cells) {
+    for (const BlockPlans::Section& section : plans_.of(shape))
+      registers_.define(plans_, section, exec, cells);
+  }
+
   const CodeTable& code_;
+  const ControlIndex& control_;
   BlockPlans plans_;
   RegisterWriters registers_;
   std::unordered_map<ThreadId, std::vector<Seq>> cells_;  // nodes: recent_ points into one
@@ -85,11 +96,11 @@ class RunIndex::Filler {
   Entry* entry_ = nullptr;
 };
 
-RunIndex RunIndex::of(const TraceReader& trace, const CodeTable& code, Diagnostics& diagnostics,
-                      const ProgressFunction& progress) {
+RunIndex RunIndex::of(const TraceReader& trace, const CodeTable& code, const ControlIndex& control,
+                      Diagnostics& diagnostics, const ProgressFunction& progress) {
   RunIndex index;
   index.chunks_.resize(trace.chunks().size());
-  Filler filler(code);
+  Filler filler(code, control);
   ChunkStream stream(trace, TraceReader::Order::kForward,
                      {.addresses = true, .values = false, .events = true});
   while (const ChunkStream::Decoded* next = stream.next()) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dpdg/code_table.h"
+#include "dpdg/control_index.h"
 #include "dpdg/lifetimes.h"
 #include "svd/trace/diagnostic.h"
 #include "svd/trace/reader.h"
@@ -37,8 +38,8 @@ struct ShapeCount {
 class RunIndex {
  public:
   // Chunks that cannot be decoded are told, and hold nothing.
-  static RunIndex of(const TraceReader& trace, const CodeTable& code, Diagnostics& diagnostics,
-                     const ProgressFunction& progress = no_progress);
+  static RunIndex of(const TraceReader& trace, const CodeTable& code, const ControlIndex& control,
+                     Diagnostics& diagnostics, const ProgressFunction& progress = no_progress);
 
   // Whether something may have accessed any of these bytes, or made them new.
   bool may_touch(std::size_t chunk, Range bytes) const { return chunks_[chunk].touched.may(bytes); }

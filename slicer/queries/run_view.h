@@ -32,7 +32,7 @@ class RunView {
       : trace_(trace),
         model_(model),
         diagnostics_(diagnostics),
-        index_(RunIndex::of(trace, model.code, diagnostics, progress)) {}
+        index_(RunIndex::of(trace, model.code, model.control, diagnostics, progress)) {}
 
   // Called before a chunk is decoded: may throw, which ends the question.
   void before_decoding(std::function<void()> f) { before_decoding_ = std::move(f); }

@@ -107,7 +107,7 @@ std::uint64_t slice(const TraceReader& trace, const ProgramModel& model, const C
 }
 
 std::uint64_t whole_slice(const std::string& path, const Criterion& criterion) {
-  TraceReader trace = open(path);
+  TraceReader trace = open_trace(path);
   Diagnostics diagnostics;
   ProgramModel model(trace, diagnostics);
   return slice(trace, model, criterion, {});

@@ -64,13 +64,14 @@ struct Plain {
     struct Walk {
       Plain& plain;
       const CodeTable& code;
+      const ControlIndex& control;
       void exec(const Exec& exec) {
         for (std::uint32_t i = 0; i < exec.shape->part.steps(); ++i) {
           plain.instructions.emplace_back(exec.seq + i, exec.thread);
           plain.ids.push_back(code.block(exec.shape->id).steps[exec.shape->part.first + i].id);
         }
         exec.accesses([&](const MemoryAccess& a) {
-          if (a.size == 0) return;
+          if (a.size == 0 || (a.slot->write && control.faulted(a.seq))) return;
           One one{a.seq,
                   exec.thread,
                   a.slot->write ? MemoryEvent::Kind::kWrite : MemoryEvent::Kind::kRead,
@@ -103,7 +104,7 @@ struct Plain {
         one.data.resize(one.bytes.size);
         if (one.bytes.size != 0) plain.all.push_back(one);
       }
-    } walk{*this, asked.model.code};
+    } walk{*this, asked.model.code, asked.model.control};
     asked.trace.scan(TraceReader::Order::kForward, {}, diagnostics, [&](const Chunk& chunk) {
       chunk.walk(walk);
       return true;
