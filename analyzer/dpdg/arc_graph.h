@@ -29,6 +29,7 @@ class ArcGraph {
   };
 
   // What Boost.Graph asks of a graph's type. Vertices and edges count from 0.
+  // NOLINTBEGIN(readability-identifier-naming)
   using vertex_descriptor = std::uint32_t;
   using edge_descriptor = std::uint32_t;
   using vertex_iterator = boost::counting_iterator<vertex_descriptor>;
@@ -42,6 +43,7 @@ class ArcGraph {
   struct traversal_category : virtual boost::vertex_list_graph_tag,
                               virtual boost::edge_list_graph_tag,
                               virtual boost::incidence_graph_tag {};
+  // NOLINTEND(readability-identifier-naming)
   static vertex_descriptor null_vertex() { return ~vertex_descriptor{0}; }
 
   // Of the arcs that have kind and both ends in common the first one is kept.
@@ -100,8 +102,10 @@ inline auto arc_kinds(const ArcGraph& graph) {
 
 }  // namespace svd
 
+// NOLINTBEGIN(readability-identifier-naming)
 template <>
 struct boost::property_map<svd::ArcGraph, boost::vertex_index_t> {
   using const_type = boost::typed_identity_property_map<svd::ArcGraph::vertex_descriptor>;
   using type = const_type;
 };
+// NOLINTEND(readability-identifier-naming)

@@ -6,12 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "e2e/analyze.h"
 #include "support/small_trace.h"
+#include "support/trace_builder.h"
+#include "svd/trace/writer.h"
 
 namespace svd::test {
 namespace {
@@ -133,7 +136,7 @@ std::uint64_t told(const nlohmann::json& graph, const std::string& name) {
 }
 
 // Chunks that execute what is not there are left out, and counted once.
-TEST(GraphOfBadInput, BlocksWithoutCodeAreCounted) {
+TEST(GraphOfBadInput, LostChunksAreCountedOnce) {
   std::string bytes = read_file(example_trace());
   bytes[bytes.size() / 50] ^= 1;  // the chunk of the code comes first
   std::string path = temp_path("codeless.fb");
@@ -141,6 +144,35 @@ TEST(GraphOfBadInput, BlocksWithoutCodeAreCounted) {
   nlohmann::json graph = counts_of(path, 4);
   EXPECT_GT(told(graph, "damaged-chunk"), 0U) << graph.dump(1);
   EXPECT_EQ(told(graph, "lost-instructions"), graph.at("instructions")) << graph.dump(1);
+}
+
+// The chunk that says what one of two blocks is, is damaged. All else can be read.
+TEST(GraphOfBadInput, BlocksWithoutCodeAreCounted) {
+  std::string path = temp_path("no-code.fb");
+  std::size_t lost = 0;
+  {
+    auto writer = TraceWriter::create(path, TraceBuilder::text_process());
+    ASSERT_TRUE(writer && (*writer)->flush());
+    lost = read_file(path).size();
+    Block block;
+    block.instructions = {{Pc(0x401000), 3}};
+    block.code = {0x48, 0x89, 0xD8};
+    (*writer)->add(block);
+    ASSERT_TRUE((*writer)->flush());
+    block.instructions[0].pc = Pc(0x402000);
+    BlockId id = (*writer)->add(block);
+    (*writer)->run(ThreadId(1));
+    (*writer)->exec(id, nullptr, nullptr);
+    (*writer)->exec(id, nullptr, nullptr);
+    ASSERT_TRUE((*writer)->finish());
+  }
+  std::string bytes = read_file(path);
+  bytes[lost + 40] ^= 1;  // behind the chunk's header
+  write_file(path, bytes);
+  nlohmann::json graph = counts_of(path, 4);
+  EXPECT_EQ(told(graph, "blocks-without-code"), 1U) << graph.dump(1);
+  EXPECT_EQ(graph.at("instructions"), 2) << graph.dump(1);
+  std::filesystem::remove(path);
 }
 
 // Its accesses count all the same.

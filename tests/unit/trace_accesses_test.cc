@@ -33,7 +33,7 @@ Block random_block(Random& random, std::uint64_t pc) {
   Block block;
   block.instructions = {{Pc(pc), 1}};
   block.code = {0x90};
-  std::uint64_t slots = random.below(14);
+  auto slots = static_cast<std::uint16_t>(random.below(14));
   for (std::uint16_t i = 0; i < slots; ++i) {
     Slot slot;
     slot.size = kSizes[random.below(kSizes.size())];
