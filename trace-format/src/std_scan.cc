@@ -52,13 +52,6 @@ std::uint64_t long_key(std::string_view name) {
   return hash | std::uint64_t{0xff} << 56;
 }
 
-std::optional<StdOp> op_of(std::string_view name) {
-  auto table = names(StdOp{});
-  auto at = std::find(table.begin(), table.end(), name);
-  if (at == table.end()) return std::nullopt;
-  return static_cast<StdOp>(at - table.begin());
-}
-
 }  // namespace
 
 std::span<const std::string_view> names(StdOp) {
@@ -99,7 +92,9 @@ StdScanner::StdScanner(std::string_view log, std::string name_for_errors)
     : at_(log.data()),
       end_(log.data() + log.size()),
       start_(log.data()),
-      name_(std::move(name_for_errors)) {}
+      name_(std::move(name_for_errors)) {
+  for (std::string_view op : names(StdOp{})) ops_.number(op);
+}
 
 bool StdScanner::fail(std::string what) {
   auto line = 1 + std::count(start_, at_, '\n');
@@ -141,11 +136,12 @@ bool StdScanner::known(StdEvent& event) {
     event.op = at[0] == 'r' ? StdOp::kRead : StdOp::kWrite;
     at += 2;
   } else {
-    unsigned length = bytes_before(word_at(at), '(');
-    auto op = op_of({at, length});
-    if (!op) return false;
-    event.op = *op;
-    at += length + 1;
+    word = word_at(at);
+    size = bytes_before(word, '(');
+    std::uint32_t op = known_name(ops_, word, size);
+    if (op == NameTable::kUnknown) return false;
+    event.op = static_cast<StdOp>(op);
+    at += size + 1;
   }
   word = word_at(at);
   size = bytes_before(word, ')');
@@ -187,18 +183,16 @@ bool StdScanner::any(StdEvent& event) {
   std::string_view thread(at_, bar);
   std::string_view operand(open + 1, close - 1);
 
-  auto known = open - op == 1 ? (*op == 'r'   ? std::optional(StdOp::kRead)
-                                 : *op == 'w' ? std::optional(StdOp::kWrite)
-                                              : std::nullopt)
-                              : op_of({op, open});
-  if (!known) {
+  auto table = names(StdOp{});
+  auto known = std::find(table.begin(), table.end(), std::string_view(op, open));
+  if (known == table.end()) {
     std::string_view name(op, open);
     return fail(fmt::format("no operation is called '{}'{}: it is one of {}", name,
-                            did_you_mean(name, names(StdOp{})), fmt::join(names(StdOp{}), ", ")));
+                            did_you_mean(name, table), fmt::join(table, ", ")));
   }
   event.thread = threads_.number(thread);
-  event.op = *known;
-  event.operand = operands(*known).number(operand);
+  event.op = static_cast<StdOp>(known - table.begin());
+  event.operand = operands(event.op).number(operand);
   event.location = std::string_view(location, line_end);
   at_ = line_end == end_ ? end_ : line_end + 1;
   return true;

@@ -121,6 +121,7 @@ class StdScanner {
   const char* start_;
   std::string name_;
   std::optional<Error> error_;
+  NameTable ops_;  // numbers are StdOp
   NameTable threads_;
   NameTable variables_;
   NameTable locks_;
