@@ -12,12 +12,17 @@ namespace svd {
 
 class Components {
  public:
-  struct Link {
-    std::uint32_t from = 0, to = 0;
-  };
-
+  // `links(f)` calls f(from, to) for each link, twice in the same order; they are numbered in it.
   // Links of a node to itself count for nothing.
-  Components(std::vector<Link> links, std::size_t nodes);
+  template <class Links>
+  Components(std::size_t nodes, Links&& links) : begin_(nodes + 2), by_(nodes) {
+    links([this](std::uint32_t from, std::uint32_t) { ++begin_[from + 2]; });
+    for (std::size_t i = 2; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+    out_.resize(begin_.back());
+    std::uint32_t number = 0;
+    links([&](std::uint32_t from, std::uint32_t to) { out_[begin_[from + 1]++] = {to, number++}; });
+    find();
+  }
 
   // One of the nodes that stands for all that reach each other.
   std::uint32_t of(std::uint32_t node) const { return component_[node]; }
@@ -27,14 +32,23 @@ class Components {
   std::vector<std::uint32_t> way(std::uint32_t from, std::uint32_t to);
 
  private:
+  class Tarjan;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Out {
+    std::uint32_t to = 0, number = 0;
+  };
+  struct By {
+    std::uint32_t from = kNone, number = 0;
+  };
+
+  void find();
   void visit(std::uint32_t node, std::uint32_t from);
 
-  std::vector<Link> links_;
   std::vector<std::uint32_t>
-      begin_;                       // of the links that leave a node, in out_; two more at the end
-  std::vector<std::uint32_t> out_;  // numbers of links, by the node that they leave
+      begin_;             // of the links that leave a node, in out_; two more at the end
+  std::vector<Out> out_;  // by the node that they leave
   std::vector<std::uint32_t> component_;
-  std::vector<std::uint32_t> by_;  // of a search: the link that reached a node
+  std::vector<By> by_;  // of a search: the link that reached a node
   std::vector<std::uint32_t> queue_;
 };
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "detectors/few.h"
+#include "detectors/long_list.h"
 #include "detectors/shadow.h"
 #include "detectors/touch.h"
 
@@ -48,7 +50,7 @@ class ConflictGraph {
   };
   struct Cell {
     Entry write;
-    std::vector<Entry> reads;  // since the write, the last one of each thread
+    Few<Entry> reads;  // since the write, the last one of each thread
   };
   struct Last {
     UnitId unit{};
@@ -59,7 +61,8 @@ class ConflictGraph {
   void arc(UnitId from, UnitId to, Moment first, Moment second);
 
   Shadow<Cell> shadow_;
-  std::vector<Arc> arcs_;
+  LongList<Arc> arcs_;
+  bool goes_back_ = false;                   // an arc, to an older unit
   std::vector<Last> last_;                   // by thread; moment 0: none
   std::vector<std::vector<Last>> releases_;  // by channel: the last one of each thread
   std::uint32_t units_ = 0;

@@ -49,6 +49,8 @@ class Few {
     if (size_ == capacity_) grow_to(2 * capacity_);
     return *std::construct_at(begin() + size_++, element);
   }
+  // Keeps its memory.
+  void clear() { size_ = 0; }
   void erase(T* element) {
     std::copy(element + 1, end(), element);
     --size_;

@@ -34,6 +34,14 @@
 
 namespace svd {
 
+namespace {
+
+bool conflict(const Mark& earlier, const Touch& now) {
+  return now.writes() || earlier.kind != static_cast<std::uint32_t>(TouchKind::kRead);
+}
+
+}  // namespace
+
 void RaceDetector::acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment) {
   if (mode_ == Mode::kHybrid && kind == EdgeKind::kLock) return;
   clocks_.acquire(thread, channel);
@@ -44,40 +52,32 @@ void RaceDetector::release(ThreadIndex thread, ChannelId channel, EdgeKind kind,
   clocks_.release(thread, channel, now);
 }
 
-bool RaceDetector::races(const Mark& earlier, const Touch& now) const {
-  if (clocks_.before(earlier, now.thread)) return false;
-  if (atomic_pair(earlier, now)) return false;
-  return mode_ == Mode::kHappensBefore || lock_sets_.disjoint(earlier.lock_set(), now.locks);
-}
-
-bool RaceDetector::replaces(const Touch& now, const Mark& earlier) const {
-  if (!clocks_.before(earlier, now.thread)) return false;
-  if (now.atomic && !earlier.atomic) return false;
-  return mode_ == Mode::kHappensBefore || lock_sets_.includes(earlier.lock_set(), now.locks);
-}
-
-void RaceDetector::check(const MarkList& earlier, const Touch& now, Addr address,
-                         std::uint64_t size) {
-  earlier.each([&](const Mark& mark) {
-    if (!races(mark, now)) return;
+bool RaceDetector::meet(const Mark& earlier, const Touch& now, Addr address, std::uint64_t size) {
+  bool happens_before = mode_ == Mode::kHappensBefore;
+  if (clocks_.before(earlier, now.thread)) {
+    if (now.atomic && !earlier.atomic) return false;
+    return happens_before || lock_sets_.includes(earlier.lock_set(), now.locks);
+  }
+  if (conflict(earlier, now) && !atomic_pair(earlier, now) &&
+      (happens_before || lock_sets_.disjoint(earlier.lock_set(), now.locks))) {
     raced_ = true;
-    found_.conflict(mark, now, address, size);
-  });
+    found_.conflict(earlier, now, address, size);
+  }
+  return false;
 }
 
 void RaceDetector::access(const Touch& access) {
   raced_ = false;
   if (!access.shared) return;
   auto look = [&](Cell& cell, Addr address, std::uint64_t size) {
-    auto replaced = [&](const Mark& mark) { return replaces(access, mark); };
-    check(cell.writes, access, address, size);
+    auto replaced = [&](const Mark& mark) { return meet(mark, access, address, size); };
     if (access.writes()) {
-      check(cell.reads, access, address, size);
-      cell.reads.remove_if(replaced);
-      cell.writes.remove_if(replaced);
+      cell.writes.erase_if(replaced);
+      cell.reads.erase_if(replaced);
       cell.writes.add(Mark(access));
     } else {
-      cell.reads.remove_if(replaced);
+      for (const Mark& mark : cell.writes) meet(mark, access, address, size);
+      cell.reads.erase_if(replaced);
       cell.reads.add(Mark(access));
     }
   };

@@ -8,7 +8,7 @@
 
 #include "detectors/clocks.h"
 #include "detectors/detector.h"
-#include "detectors/mark_list.h"
+#include "detectors/few.h"
 #include "detectors/shadow.h"
 
 namespace svd {
@@ -35,12 +35,12 @@ class RaceDetector final : public Detector {
 
  private:
   struct Cell {
-    MarkList writes, reads;
+    Few<Mark> writes, reads;
   };
 
-  bool races(const Mark& earlier, const Touch& now) const;
-  bool replaces(const Touch& now, const Mark& earlier) const;
-  void check(const MarkList& earlier, const Touch& now, Addr address, std::uint64_t size);
+  // Tells whether the two race; whether a later access that races with the earlier one would race
+  // with this one as well, so that it need not be remembered.
+  bool meet(const Mark& earlier, const Touch& now, Addr address, std::uint64_t size);
 
   Mode mode_;
   Clocks clocks_;

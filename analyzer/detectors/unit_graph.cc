@@ -141,19 +141,14 @@ UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
     : graph_(graph),
       units_(units),
       members_(units.members()),
-      components_(links(), members_ + graph.points_.size()) {}
+      components_(members_ + graph.points_.size(), [this](auto&& f) {
+        for (const UnitGraph::Arc& arc : graph_.arcs_) f(node(arc.from), node(arc.to));
+      }) {}
 
 // Members come first, then points.
 std::uint32_t UnitCycles::node(UnitGraph::Node node) {
   if ((node & UnitGraph::kPoint) != 0) return members_ + (node & ~UnitGraph::kPoint);
   return units_.of_member(node);
-}
-
-std::vector<Components::Link> UnitCycles::links() {
-  std::vector<Components::Link> links;
-  links.reserve(graph_.arcs_.size());
-  for (const UnitGraph::Arc& arc : graph_.arcs_) links.push_back({node(arc.from), node(arc.to)});
-  return links;
 }
 
 // On a cycle, and from memory to the unit that accesses it after others.

@@ -113,7 +113,6 @@ class UnitCycles {
 
  private:
   std::uint32_t node(UnitGraph::Node node);
-  std::vector<Components::Link> links();
   bool between_threads(const UnitGraph::Arc& arc);
   bool goes_back(const UnitGraph::Arc& arc);
   std::vector<Step> cycle(const UnitGraph::Arc& last);

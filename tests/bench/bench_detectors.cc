@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Happens-before and conflict serializability on a generated log of 4 million events: events a
-// second of processor time, from the imported trace, and with the import of the text.
+// second of processor time, in one thread, from the imported trace, and from the log as it is.
 
 #include <benchmark/benchmark.h>
+
+#include <fstream>
 
 #include "detectors/declared_atomic.h"
 #include "detectors/races.h"
@@ -11,22 +13,32 @@
 #include "support/detector_run.h"
 #include "support/std_workload.h"
 #include "support/trace_builder.h"
-#include "svd/trace/std_log.h"
+#include "svd/trace/copy.h"
 
 namespace svd::test {
 namespace {
 
 constexpr std::size_t kEvents = 4'000'000;
 
-const std::string& workload() {
-  static const std::string kLog = std_workload(kEvents, 1);
-  return kLog;
+const std::string& log_file() {
+  static TempFile file;
+  static const bool kWritten = [] {
+    std::ofstream(file.path()) << std_workload(kEvents, 1);
+    return true;
+  }();
+  SVD_CHECK(kWritten);
+  return file.path();
 }
 
 const TraceReader& imported() {
   static TempFile file;
   static const TraceReader kTrace = [] {
-    SVD_CHECK(import_std(workload(), "log", into(file)));
+    auto log = TraceReader::open(log_file());
+    SVD_CHECK(log);
+    auto writer = TraceWriter::create(file.path(), log->process());
+    SVD_CHECK(writer);
+    SVD_CHECK(copy_trace(*log, **writer));
+    SVD_CHECK((*writer)->finish());
     return open_trace(file);
   }();
   return kTrace;
@@ -74,11 +86,11 @@ void of_trace(benchmark::State& state) {
 
 template <auto analyze>
 void of_text(benchmark::State& state) {
-  std::string_view log = workload();
+  const std::string& path = log_file();
   for (auto _ : state) {
-    TempFile file;
-    SVD_CHECK(import_std(log, "log", into(file)));
-    analyze(open_trace(file));
+    auto log = TraceReader::open(path);
+    SVD_CHECK(log);
+    analyze(*log);
   }
   count(state);
 }

@@ -7,13 +7,19 @@
 
 #include "catalog.h"
 #include "input_file.h"
+#include "std_run.h"
 #include "svd/trace/chunk_stream.h"
 
 namespace svd {
 
+// A trace in a file, or a log in memory.
 struct TraceReader::Impl {
-  InputFile file;
-  Catalog catalog;
+  std::string path;
+  std::uint64_t bytes = 0;
+  Catalog catalog{};
+  std::optional<InputFile> file{};
+  std::optional<StdRun> log{};
+  FileMapping text{};  // of a log that is a file
 };
 
 void add_lost_chunk(Diagnostics& diagnostics, const ChunkInfo& chunk, const Error& error) {
@@ -27,8 +33,27 @@ Result<TraceReader> TraceReader::open(const std::string& path) {
   auto file = InputFile::open(path);
   if (!file) return file.error();
   auto catalog = load_catalog(*file);
+  if (!catalog && catalog.error().kind == ErrorKind::kNotATrace) {
+    auto text = file->map(0, file->size());
+    if (!text) return text.error();
+    std::string_view log(reinterpret_cast<const char*>(text->bytes().data()), file->size());
+    if (!is_std(log)) return catalog.error();
+    auto reader = of_std(log, path);
+    if (reader) reader->impl_->text = std::move(*text);
+    return reader;
+  }
   if (!catalog) return catalog.error();
-  return TraceReader(std::make_unique<Impl>(Impl{std::move(*file), std::move(*catalog)}));
+  auto impl = std::make_unique<Impl>(Impl{path, file->size(), std::move(*catalog)});
+  impl->file.emplace(std::move(*file));
+  return TraceReader(std::move(impl));
+}
+
+Result<TraceReader> TraceReader::of_std(std::string_view log, const std::string& name) {
+  auto impl = std::make_unique<Impl>(Impl{name, log.size()});
+  auto run = StdRun::read(log, name, impl->catalog);
+  if (!run) return run.error();
+  impl->log = std::move(*run);
+  return TraceReader(std::move(impl));
 }
 
 TraceReader::TraceReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -36,8 +61,8 @@ TraceReader::TraceReader(TraceReader&&) noexcept = default;
 TraceReader& TraceReader::operator=(TraceReader&&) noexcept = default;
 TraceReader::~TraceReader() = default;
 
-const std::string& TraceReader::path() const { return impl_->file.path(); }
-std::uint64_t TraceReader::file_bytes() const { return impl_->file.size(); }
+const std::string& TraceReader::path() const { return impl_->path; }
+std::uint64_t TraceReader::file_bytes() const { return impl_->bytes; }
 const Process& TraceReader::process() const { return impl_->catalog.tables.process; }
 std::span<const Module> TraceReader::modules() const { return impl_->catalog.tables.modules; }
 std::span<const Symbol> TraceReader::symbols() const { return impl_->catalog.tables.symbols; }
@@ -72,13 +97,16 @@ std::size_t TraceReader::chunk_at(Seq seq) const {
 
 Status TraceReader::decode(std::size_t index, Chunk& out, const Columns& columns) const {
   SVD_CHECK(index < chunks().size());
-  return decode_data(impl_->file, impl_->catalog, chunks()[index], columns, out);
+  if (!impl_->log) return decode_data(*impl_->file, impl_->catalog, chunks()[index], columns, out);
+  impl_->log->decode(index, impl_->catalog, columns, out);
+  return Done{};
 }
 
 Result<bool> TraceReader::may_touch(std::size_t index, Addr address, std::uint64_t size) const {
   SVD_CHECK(index < chunks().size());
+  if (impl_->log) return true;
   const ChunkInfo& info = chunks()[index];
-  auto chunk = impl_->file.load_chunk(info.offset, impl_->catalog.trace_id);
+  auto chunk = impl_->file->load_chunk(info.offset, impl_->catalog.trace_id);
   if (!chunk) return chunk.error();
   const fb::Data* data = chunk->body->body_as_Data();
   Bytes raw;
@@ -105,8 +133,9 @@ void TraceReader::scan(Order order, const Columns& columns, Diagnostics& diagnos
 
 std::vector<ColumnSize> TraceReader::column_sizes() const {
   std::vector<ColumnSize> sizes;
+  if (impl_->log) return sizes;
   for (const ChunkInfo& info : chunks()) {
-    auto chunk = impl_->file.load_chunk(info.offset, impl_->catalog.trace_id);
+    auto chunk = impl_->file->load_chunk(info.offset, impl_->catalog.trace_id);
     if (!chunk || chunk->body->body_type() != fb::Body::Data) continue;
     auto packed = columns_of(*chunk->body->body_as_Data());
     std::size_t i = 0;

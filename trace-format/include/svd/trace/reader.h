@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads trace.fb: opens by its index without touching the run itself (a file without one is walked
-// once), decodes any chunk at random, and maps only the chunk at hand, so memory stays bounded.
+// once), decodes any chunk at random, and maps only the chunk at hand, so memory stays bounded. An
+// STD log (std_log.h) is read as well: all at once, into eight bytes an event.
 // What is damaged is left out, counted, and said in diagnostics(); open() fails only where nothing
 // can be read. Const methods may be called from several threads at once, each with its own Chunk.
 #pragma once
@@ -12,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "svd/trace/block.h"
@@ -75,7 +77,10 @@ void add_lost_chunk(Diagnostics& diagnostics, const ChunkInfo& chunk, const Erro
 
 class TraceReader {
  public:
+  // A trace, or a log: what the file holds tells which.
   static Result<TraceReader> open(const std::string& path);
+  // A log that is in memory, and outlives the reader.
+  static Result<TraceReader> of_std(std::string_view log, const std::string& name_for_errors);
   TraceReader(TraceReader&&) noexcept;
   TraceReader& operator=(TraceReader&&) noexcept;
   ~TraceReader();
@@ -110,7 +115,7 @@ class TraceReader {
   Status decode(std::size_t index, Chunk& out, const Columns& columns = {}) const;
 
   // Pages (4 KiB, or coarser in chunks that touch very many) that the chunk accesses. False:
-  // certainly none of these bytes.
+  // certainly none of these bytes. Logs know no pages.
   Result<bool> may_touch(std::size_t index, Addr address, std::uint64_t size) const;
 
   // Decodes the chunks one after the other (chunk_stream.h), skips damaged ones with a diagnostic,
@@ -119,7 +124,7 @@ class TraceReader {
   void scan(Order order, const Columns& columns, Diagnostics& diagnostics,
             const std::function<bool(const Chunk&)>& f) const;
 
-  // Sizes by column over all readable chunks. Touches every chunk's head.
+  // Sizes by column over all readable chunks; a log has none. Touches every chunk's head.
   std::vector<ColumnSize> column_sizes() const;
 
  private:

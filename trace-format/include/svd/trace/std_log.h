@@ -43,22 +43,43 @@ std::span<const std::string_view> names(StdOp);
 // what they point into must outlive the table.
 class NameTable {
  public:
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+
   std::uint32_t number(std::string_view name);
+  // Of a short name (short_key), kUnknown if it has none.
+  std::uint32_t find_short(std::uint64_t key) const {
+    for (std::size_t i = place(key);; i = (i + 1) & (cells_.size() - 1)) {
+      if (cells_[i].key == key) return cells_[i].number;
+      if (cells_[i].key == kFree) return kUnknown;
+    }
+  }
   const std::vector<std::string_view>& names() const { return names_; }
 
+  // Names of up to 7 bytes are compared as numbers: these, the first one lowest, and their count on
+  // top.
+  static constexpr std::size_t kShort = 7;
+  static std::uint64_t short_key(std::uint64_t bytes, std::size_t size) {
+    return bytes | std::uint64_t{size} << 56;
+  }
+
  private:
-  // A name of up to 8 bytes is compared as a number; a longer one by its hash first.
+  // Longer ones are compared by their hash first, which has more on top.
   struct Cell {
-    std::uint64_t key = 0;
+    std::uint64_t key = kFree;
     std::uint32_t number = 0;
-    std::uint8_t size = kFree;
   };
-  static constexpr std::uint8_t kFree = 0;
-  static constexpr std::uint8_t kLong = 9;
-  Cell& cell_for(std::uint64_t key, std::uint8_t size, std::string_view name);
+  static constexpr std::uint64_t kFree = 0;
+  static constexpr unsigned kFirstBits = 6;
+
+  std::size_t place(std::uint64_t key) const {
+    return key * 0x9e3779b97f4a7c15 >> shift_;  // Fibonacci hashing
+  }
+  Cell& cell_for(std::uint64_t key, std::string_view name);
   void grow();
 
-  std::vector<Cell> cells_;  // open addressing, a power of two, at most half full
+  // Open addressing, at most half full.
+  std::vector<Cell> cells_ = std::vector<Cell>(std::size_t{1} << kFirstBits);
+  unsigned shift_ = 64 - kFirstBits;
   std::vector<std::string_view> names_;
 };
 
@@ -76,7 +97,9 @@ class StdScanner {
   StdScanner(std::string_view log, std::string name_for_errors);
 
   // The next event; false at the end and on an error.
-  bool next(StdEvent& event);
+  bool next(StdEvent& event) { return known(event) || any(event); }
+  // Where the next one begins, or empty lines before it.
+  const char* position() const { return at_; }
   const std::optional<Error>& error() const { return error_; }
 
   // What the numbers in events stand for.
@@ -86,6 +109,11 @@ class StdScanner {
   const std::vector<std::string_view>& transactions() const { return transactions_.names(); }
 
  private:
+  // An event of a plain line with names that are known; false where there is none, or it may be
+  // another.
+  bool known(StdEvent& event);
+  bool any(StdEvent& event);
+  NameTable& operands(StdOp op);
   bool fail(std::string what);
 
   const char* at_;
@@ -93,14 +121,18 @@ class StdScanner {
   const char* start_;
   std::string name_;
   std::optional<Error> error_;
+  NameTable ops_;  // numbers are StdOp
   NameTable threads_;
   NameTable variables_;
   NameTable locks_;
   NameTable transactions_;
 };
 
+// Whether it looks like a log: its first line is one's.
+bool is_std(std::string_view text);
+
 // Writes the log as a trace and finishes it. As with assemble(), an error may leave an unfinished
-// file. `progress` hears of events.
+// file. `progress` hears of events that are written.
 Status import_std(std::string_view log, const std::string& name_for_errors,
                   const WriterFactory& make_writer, const ProgressFunction& progress = no_progress);
 
