@@ -143,7 +143,8 @@ TEST(Slice, FollowsWhatGoesThroughFilesPipesAndSockets) {
   }
   ASSERT_EQ(made.size(), 5U);
   for (const auto& [name, line] : used) {
-    CommandResult result = slice(recording, {fmt::format("channels.c:{}", line), "--format=json"});
+    CommandResult result =
+        slice(recording, {fmt::format("channels.c:{}", line), "--data", "--format=json"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     json found = json::parse(result.out).at("slice");
     std::set<int> lines;
@@ -151,9 +152,6 @@ TEST(Slice, FollowsWhatGoesThroughFilesPipesAndSockets) {
       lines.insert(statement.at("line").get<int>());
     EXPECT_TRUE(lines.contains(made.at(name))) << name << result.out;
     EXPECT_FALSE(lines.contains(lost)) << name;
-    EXPECT_THAT(slice(recording, {fmt::format("channels.c:{}", line)}).out,
-                testing::ContainsRegex(R"((svd-channels|pipe:|socket:).* came from another)"))
-        << name;
   }
 }
 

@@ -44,7 +44,7 @@ static void* to_socket(void* unused) {
   int answer = 0, number = base + 3;  // @socket
   EXPECT(send(pair[0], &number, sizeof(number), 0) == sizeof(number));
   EXPECT(recv(pair[0], &answer, sizeof(answer), 0) == sizeof(answer));
-  if (answer == 43) seen++;  // from @answer
+  seen += answer;  // from @answer
   return unused;
 }
 
@@ -73,7 +73,7 @@ static void of_file(void) {
   int other = open(name, O_RDONLY);
   EXPECT(unlink(name) == 0 && lseek(other, 64, SEEK_SET) == 64);
   EXPECT(read(other, &number, sizeof(number)) == sizeof(number));
-  if (number == 41) seen++;  // from @file
+  seen += number;  // from @file
 }
 
 static void of_pipe(void) {
@@ -83,7 +83,7 @@ static void of_pipe(void) {
   EXPECT(pipe(ends) == 0 && pthread_create(&thread, NULL, to_pipe, NULL) == 0);
   struct iovec parts[2] = {{padding, sizeof(padding)}, {&number, sizeof(number)}};
   EXPECT(readv(ends[0], parts, 2) == sizeof(padding) + sizeof(number));
-  if (number == 42) seen++;  // from @pipe
+  seen += number;  // from @pipe
   pthread_join(thread, NULL);
 }
 
@@ -95,7 +95,7 @@ static void of_socket(void) {
   EXPECT(read(pair[1], &number, sizeof(number)) == sizeof(number));
   int answer = number;  // @answer
   EXPECT(write(pair[1], &answer, sizeof(answer)) == sizeof(answer));
-  if (number == 43) seen++;  // from @socket
+  seen += number;  // from @socket
   pthread_join(thread, NULL);
 }
 
@@ -105,7 +105,7 @@ static void of_stream(void) {
   FILE* stream = fopen(stream_name, "r");
   char line[32];
   for (int i = 0; i < 999; ++i) EXPECT(fgets(line, sizeof(line), stream) == line);
-  if (line[7] == '3') seen++;  // from @stream
+  seen += line[7];  // from @stream
   fclose(stream);
   unlink(stream_name);
 }

@@ -56,7 +56,7 @@ namespace {
 constexpr std::uint64_t kCode = 0x401000;
 constexpr std::uint64_t kShared = 0x10000;
 constexpr std::uint64_t kSharedBytes = 48;
-constexpr std::uint64_t kChannelBytes = 12;
+constexpr std::uint64_t kChannelBytes = 6;
 constexpr std::uint64_t kStack = 0x7000'0000;  // of thread t it ends at t times that
 constexpr std::size_t kThreads = 3;
 
@@ -310,12 +310,11 @@ class MachineRun {
     KernelAccess kernel{
         .access = access, .address = Addr(kShared + below(kSharedBytes)), .size = 1 + below(12)};
     writer_.event(thread.id, kernel);
-    if (one_in(2))
-      writer_.event(thread.id, Transfer{.access = access,
-                                        .channel = static_cast<std::uint32_t>(below(3)),
-                                        .position = below(kChannelBytes),
-                                        .address = kernel.address,
-                                        .size = 1 + below(kernel.size)});
+    writer_.event(thread.id, Transfer{.access = access,
+                                      .channel = one_in(8) ? 0U : 1U + one_in(4),
+                                      .position = below(kChannelBytes),
+                                      .address = kernel.address,
+                                      .size = 1 + below(kernel.size)});
   }
 
   void cut(const Running& thread) {
