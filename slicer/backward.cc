@@ -20,7 +20,11 @@
 // Cost: time linear in the trace; a word of 24 bytes for 8 bytes of the program's memory, and what
 // is wanted at one time.
 //
-// Unsound: what the kernel wrote counts as a definition by the system call, with no order edges.
+// What came out of a file, pipe or socket is wanted of the memory that it was delivered to, and of
+// the channel (dpdg/channels.h).
+//
+// Unsound: what the kernel wrote counts as a definition by the system call, with no order edges;
+// nor have bytes of channels any.
 #include "slicer/backward.h"
 
 #include <bit>
@@ -69,12 +73,16 @@ void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progres
     progress(done += next->chunk.steps);
   }
   std::vector<WantId> left;
-  memory_.visit_all([&left](Addr, unsigned, const MemoryWord& word) {
-    if (word.want != 0) left.push_back(word.want);
+  memory_.visit_all([&left](Addr at, unsigned, const MemoryWord& word) {
+    if (word.want != 0 && !is_channel(at)) left.push_back(word.want);
   });
   std::sort(left.begin(), left.end());
   left.erase(std::unique(left.begin(), left.end()), left.end());
   for (WantId id : left) count_initial_read(id);
+  if (unplaced_ != 0 && diagnostics.first("unplaced-transfer", 0))
+    diagnostics.add("unplaced-transfer", Severity::kInfo, unplaced_,
+                    "threads used one file or pipe at the same time; where in it is not known, and "
+                    "what they wrote is not followed to who read it");
 }
 
 void BackwardWalk::begin_chunk(const ChunkStream::Decoded& decoded) {
@@ -190,7 +198,7 @@ void BackwardWalk::step(const Now& now) {
     accesses(now.exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
       if (slot.write) write_memory(now, address, size, hit);
     });
-  if (state.kernel.wanted.distance < hit.distance) hit = state.kernel.wanted;
+  if (state.kernel.wanted.any()) hit = take_kernel(state.kernel, hit);
   if (hit.any() && options_.scope.admits(instance(now.me), static_cast<float>(hit.distance))) {
     join_slice(now, hit);
     if (!remote_wants_.empty()) give_to_others(now.me);
@@ -301,7 +309,7 @@ void BackwardWalk::give_to_others(Place me) {
     auto distance = static_cast<float>(want.distance());
     remote_reads_.add(me.id.value, want.id().value,
                       {instance(me), instance(want.by()), address, size, distance, 1}, distance);
-    if (!options_.races) continue;
+    if (!options_.races || is_channel(address)) continue;
     TripleId triple = open_triples_.make({want.by(), me, want.distance(), wanted.own()});
     memory_.update(address, size, [this, triple](Addr, unsigned length, MemoryWord& word) {
       set_triple(word, length, triple);
@@ -463,17 +471,9 @@ void BackwardWalk::event(const Event& event) {
       state.kernel.reads.emplace_back(kernel->address, kernel->size);
       return;
     }
-    memory_.update_present(kernel->address, kernel->size,
-                           [this](Addr at, unsigned length, MemoryWord& word) {
-                             if (word.want != 0) extend(taken_, at, length, word.want);
-                             word.want = 0;
-                           });
-    Hit hit;
-    take_memory({Mark(event.seq, state.number), {}}, nullptr, state, hit);
-    if (hit.distance < state.kernel.wanted.distance) {
-      state.kernel.wanted = hit;
-      state.kernel.wanted.via = Via::kSystemCall;
-    }
+    kernel_wrote(*kernel, event, state);
+  } else if (const auto* moved = std::get_if<Transfer>(&event.body)) {
+    transfer(*moved, event, state);
   } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
     state.kernel.arguments = argument_registers(call->number);
   } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
@@ -488,6 +488,60 @@ void BackwardWalk::event(const Event& event) {
   }
 }
 
+void BackwardWalk::kernel_wrote(const KernelAccess& kernel, const Event& event,
+                                ThreadState& state) {
+  Hit hit = take_of_kernel(kernel.address, kernel.size, event, state);
+  if (hit.distance >= state.kernel.wanted.distance) return;
+  state.kernel.wanted = hit;
+  state.kernel.wanted.via = Via::kSystemCall;
+}
+
+void BackwardWalk::transfer(const Transfer& transfer, const Event& event, ThreadState& state) {
+  unplaced_ += transfer.channel == 0;
+  std::optional<Addr> there = channel_bytes(transfer);
+  if (!there || transfer.address.value == 0) return;
+  if (transfer.access == Access::kRead) {
+    Hit hit = take_of_kernel(*there, transfer.size, event, state);
+    if (hit.any()) channels_.try_emplace(transfer.channel, transfer.name);
+    if (hit.distance < state.kernel.wanted.distance) state.kernel.wanted = hit;
+    return;
+  }
+  // Taken by the kernel's write, which comes next.
+  memory_.visit(transfer.address, transfer.size, [&](Addr at, unsigned length, const auto& word) {
+    if (word.want != 0) extend(taken_, at, length, word.want);
+  });
+  for (const auto& [at, bytes, id] : taken_) {
+    std::vector<MemoryWant> wants;
+    memory_wants_.each(id, [&](const MemoryWant& wanted) { wants.push_back(wanted); });
+    for (const MemoryWant& wanted : wants)
+      want_memory(*there + (at - transfer.address), bytes, wanted);
+  }
+  taken_.clear();
+}
+
+// Takes what is wanted of these bytes on behalf of the instruction that called the kernel.
+Hit BackwardWalk::take_of_kernel(Addr address, std::uint64_t size, const Event& event,
+                                 ThreadState& state) {
+  memory_.update_present(address, size, [this](Addr at, unsigned length, MemoryWord& word) {
+    if (word.want != 0) extend(taken_, at, length, word.want);
+    word.want = 0;
+  });
+  Mark me(event.seq, state.number);
+  if (is_channel(address))
+    for (const auto& [at, bytes, id] : taken_)
+      memory_wants_.each(id, [&, at = at, bytes = bytes](const MemoryWant& wanted) {
+        if (!wanted.want.mark().same_thread(me)) state.kernel.remote.push_back({at, bytes, wanted});
+      });
+  Hit hit;
+  take_memory({me, {}}, nullptr, state, hit);
+  return hit;
+}
+
+Hit BackwardWalk::take_kernel(KernelWork& kernel, Hit hit) {
+  remote_wants_.insert(remote_wants_.end(), kernel.remote.begin(), kernel.remote.end());
+  return kernel.wanted.distance < hit.distance ? kernel.wanted : hit;
+}
+
 // What was there before is another object's; a realloc keeps its contents.
 void BackwardWalk::begin_lifetime(const Event& event, Range range) {
   const auto* made = std::get_if<Allocation>(&event.body);
@@ -499,7 +553,7 @@ void BackwardWalk::begin_lifetime(const Event& event, Range range) {
                            word = {};
                          });
   for (const auto& [at, bytes, id] : taken_) {
-    count_initial_read(id);
+    if (!is_channel(at)) count_initial_read(id);
     memory_wants_.found(id, bytes);
   }
   taken_.clear();

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "dpdg/channels.h"
 #include "dpdg/lifetimes.h"
 #include "dpdg/sequencers.h"
 #include "dpdg/thread_order.h"
@@ -40,10 +43,16 @@ class BackwardWalk {
   ThreadOrder order() const { return ThreadOrder::of(order_events_); }
 
  private:
+  struct RemoteWant {
+    Addr address{};
+    std::uint64_t size = 0;
+    MemoryWant wanted;
+  };
   // What the kernel did since the instruction of the thread that is met next: that one asked for
   // it.
   struct KernelWork {
-    Hit wanted{};  // what it wrote
+    Hit wanted{};                      // what it wrote
+    std::vector<RemoteWant> remote{};  // what it put into channels
     std::span<const Reg> arguments{};
     std::vector<std::pair<Addr, std::uint64_t>> reads{};
 
@@ -80,11 +89,6 @@ class BackwardWalk {
     Place other;
     Distance distance = 0;
     friend bool operator==(const Race&, const Race&) = default;
-  };
-  struct RemoteWant {
-    Addr address{};
-    std::uint64_t size = 0;
-    MemoryWant wanted;
   };
   template <class What>
   static void extend(std::vector<Stretch<What>>& all, Addr at, unsigned length,
@@ -160,6 +164,11 @@ class BackwardWalk {
   void mark_writes(const Now& now, Distance distance);
   void want_memory(Addr address, std::uint64_t size, const MemoryWant& want);
   void want_arguments(ThreadState& state, Want want);
+  void kernel_wrote(const KernelAccess& kernel, const Event& event, ThreadState& state);
+  void transfer(const Transfer& transfer, const Event& event, ThreadState& state);
+  [[nodiscard]] Hit take_of_kernel(Addr address, std::uint64_t size, const Event& event,
+                                   ThreadState& state);
+  [[nodiscard]] Hit take_kernel(KernelWork& kernel, Hit hit);
 
   // What decided about adjacent instances is mostly the same: it is told once.
   void want_decision(Seq parent, const Place& me, Distance distance) {
@@ -264,6 +273,9 @@ class BackwardWalk {
   std::vector<Stretch<Race>> raced_;
   std::vector<Stretch<TripleId>> closed_;
   std::vector<RemoteWant> remote_wants_;  // that the step satisfies
+
+  std::map<std::uint32_t, std::string> channels_;  // by which the slice's values came
+  std::uint64_t unplaced_ = 0;                     // transfers of which it is not known where
 
   Fold<RemoteRead> remote_reads_;
   Fold<Triple> triples_;

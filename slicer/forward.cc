@@ -118,7 +118,7 @@ void ForwardWalk::step(const Exec& exec, std::uint16_t index, Seq parent, Thread
     define(step, reach, state);
     if (restores) restore(step, state);
     for (const Touched& touched : touched_)
-      if (touched.slot->write) memory_.set(touched.address, touched.size, reach);
+      if (touched.slot->write) set_memory(touched.address, touched.size, reach);
   }
   bool decides = exec.block().abstract() || index + 1 == exec.shape->part.end;
   remember(step, reach, decides);
@@ -171,11 +171,23 @@ void ForwardWalk::follow_memory(const Instance& me, Hit& hit) {
   for (const Touched& touched : touched_) {
     bool address = touched.slot->role == Role::kAddress;
     if (touched.slot->write || (address && !options_.addresses)) continue;
-    memory_.visit(touched.address, touched.size, [&](Addr at, unsigned length, const Reach& reach) {
-      follow(reach, address ? Via::kAddress : Via::kValue, me, hit);
-      if (reach.by.thread != me.thread) remote_.push_back({reach, at, length});
-    });
+    read_memory(touched.address, touched.size, address ? Via::kAddress : Via::kValue, me, hit);
   }
+}
+
+void ForwardWalk::read_memory(Addr address, std::uint64_t size, Via via, const Instance& me,
+                              Hit& hit) {
+  auto read = [&](Addr at, unsigned length, const Reach& reach) {
+    follow(reach, via, me, hit);
+    if (reach.by.thread != me.thread) remote_.push_back({reach, at, length});
+  };
+  memory_.visit(address, size, read);
+  carried_.visit(address, size, read);
+}
+
+void ForwardWalk::set_memory(Addr address, std::uint64_t size, const Reach& reach) {
+  memory_.set(address, size, reach);
+  carried_.forget(address, size);
 }
 
 Reach ForwardWalk::join(const Hit& hit, const Instance& me) {
@@ -254,6 +266,8 @@ void ForwardWalk::event(const Event& event) {
     kernel(*access, state);
   } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
     system_call(call->number, state);
+  } else {
+    carried_.event(event, state.last_reach);
   }
   if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
     thread(create->child);
@@ -261,22 +275,19 @@ void ForwardWalk::event(const Event& event) {
   } else if (auto fresh = fresh_memory(event)) {
     const auto* made = std::get_if<Allocation>(&event.body);
     if (made == nullptr || made->function != AllocFn::kRealloc)
-      memory_.clear(fresh->address, fresh->size);
+      set_memory(fresh->address, fresh->size, {});
   }
 }
 
 // The kernel's accesses are those of the instruction that called it.
 void ForwardWalk::kernel(const KernelAccess& access, Thread& state) {
   if (access.access == Access::kWrite) {
-    memory_.set(access.address, access.size, state.last_reach);
+    set_memory(access.address, access.size, state.last_reach);
     return;
   }
   if (!options_.data || state.last_step == nullptr) return;
   Hit hit;
-  memory_.visit(access.address, access.size, [&](Addr at, unsigned length, const Reach& reach) {
-    follow(reach, Via::kValue, state.last, hit);
-    if (reach.by.thread != state.last.thread) remote_.push_back({reach, at, length});
-  });
+  read_memory(access.address, access.size, Via::kValue, state.last, hit);
   join_late(hit, state);
 }
 

@@ -13,6 +13,7 @@
 
 #include "dpdg/block_plan.h"
 #include "dpdg/byte_shadow.h"
+#include "dpdg/channels.h"
 #include "dpdg/control_tracker.h"
 #include "slicer/folds.h"
 #include "slicer/forward.h"
@@ -79,6 +80,8 @@ class ForwardWalk {
   void follow_cells(const Step& step, const Instance& me, const Thread& thread, Hit& hit) const;
   void follow_memory(const Instance& me, Hit& hit);
   void follow(const Reach& reach, Via via, const Instance& me, Hit& hit) const;
+  void read_memory(Addr address, std::uint64_t size, Via via, const Instance& me, Hit& hit);
+  void set_memory(Addr address, std::uint64_t size, const Reach& reach);
   // Empty when the instance is not in the slice.
   Reach join(const Hit& hit, const Instance& me);
   void add_remote_reads(const Instance& me);
@@ -104,6 +107,7 @@ class ForwardWalk {
   std::vector<Thread> threads_;
   ByteShadow<Reach> memory_;
   ByteShadow<Saved> saved_;
+  Carried<Reach> carried_;
   std::unordered_map<std::uint64_t, Decision> decisions_;  // by seq: instances of the slice
   std::size_t most_decisions_;
   Slice slice_;

@@ -97,6 +97,7 @@ Slice BackwardWalk::take() {
   slice.remote_reads = remote_reads_.take();
   slice.triples = triples_.take();
   slice.races = races_.take();
+  slice.channels = std::move(channels_);
   slice.members = std::move(members_);
   slice.beside = std::move(beside_);
   return slice;

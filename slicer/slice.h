@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -86,6 +87,7 @@ struct Slice {
   std::vector<RemoteRead> remote_reads{};
   std::vector<Triple> triples{};
   std::vector<RaceEdge> races{};
+  std::map<std::uint32_t, std::string> channels{};  // names of those that addresses are of
   // Where SliceOptions::which asks for it.
   InstanceSet members{};
   InstanceSet beside{};  // at the other ends of order edges and triples, and what would be there if

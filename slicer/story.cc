@@ -10,6 +10,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "dpdg/channels.h"
+
 namespace svd {
 namespace {
 
@@ -22,6 +24,7 @@ class Teller {
       : in_(input), diagnostics_(diagnostics) {}
 
   Story tell(const Slice& slice) {
+    channels_ = slice.channels;
     find_modules_with_lines();
     add_statements(slice);
     add_edges(slice);
@@ -246,8 +249,12 @@ class Teller {
     if (entry.size != 0) name_place(entry);
   }
 
-  // By the variable that it is, else as one of the accesses calls it.
+  // By the channel or variable that it is, else as one of the accesses calls it.
   void name_place(StoryEntry& entry) {
+    if (is_channel(entry.address)) {
+      entry.variable = channels_.at(channel_of(entry.address));
+      return;
+    }
     entry.variable = in_.source.variable_at(entry.address, entry.size);
     for (auto access = entry.accesses.rbegin();
          access != entry.accesses.rend() && entry.variable.empty(); ++access)
@@ -271,6 +278,7 @@ class Teller {
   const StoryInput& in_;
   Diagnostics& diagnostics_;
   Story story_;
+  std::map<std::uint32_t, std::string> channels_;
   std::unordered_map<std::uint32_t, bool> own_;
   std::set<std::string_view> modules_with_lines_;
 };

@@ -14,11 +14,12 @@ enum class ArcKind : std::uint8_t {
   kRegister,
   kMemory,
   kRemote,
+  kChannel,
   kControl,
   kWriteAfterWrite,
   kWriteAfterRead
 };
-inline constexpr std::size_t kArcKinds = 6;
+inline constexpr std::size_t kArcKinds = 7;
 
 struct Arc {
   ArcKind kind{};

@@ -7,6 +7,9 @@
 //
 // - kRegister, kMemory: of each part that is read, its last writer in the total order (DESIGN §5,
 //   RAW); byte-exact. kMemory is told apart from kRemote, where the writer is another thread.
+// - kChannel: of each byte of memory that came out of a file, pipe or socket and is read, the
+// system
+//   call that put it there (channels.h); beside the arc to the one that took it out.
 // - kControl: what decided that it ran.
 // - kWriteAfterWrite, kWriteAfterRead: between threads, adjacent accesses only (Netzer).
 //
@@ -22,6 +25,7 @@
 
 #include "dpdg/arc.h"
 #include "dpdg/block_plan.h"
+#include "dpdg/channels.h"
 #include "dpdg/code_table.h"
 #include "dpdg/control_tracker.h"
 #include "dpdg/last_accesses.h"
@@ -59,6 +63,10 @@ class Dependences {
       kernel_access(*kernel, index(event.thread));
     } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
       system_call(call->number, index(event.thread));
+    } else if (std::holds_alternative<Transfer>(event.body)) {
+      std::uint32_t thread = index(event.thread);
+      bool ran = !(last_[thread] == Instance{});
+      carried_.event(event, ran ? Mark(last_[thread].seq, thread) : Mark());
     }
     if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
       std::uint32_t child = index(create->child);
@@ -67,6 +75,7 @@ class Dependences {
       const auto* made = std::get_if<Allocation>(&event.body);
       if (made != nullptr && made->function == AllocFn::kRealloc) return;  // keeps what it holds
       memory_.forget(fresh->address, fresh->size);
+      carried_.forget(fresh->address, fresh->size);
     }
   }
 
@@ -109,6 +118,7 @@ class Dependences {
   // nothing is ordered behind what is later than itself.
   void kernel_access(const KernelAccess& kernel, std::uint32_t thread) {
     const Instance& me = last_[thread];
+    if (kernel.access == Access::kWrite) carried_.forget(kernel.address, kernel.size);
     if (me == Instance{}) {
       if (kernel.access == Access::kWrite) memory_.forget(kernel.address, kernel.size);
       return;
@@ -122,6 +132,14 @@ class Dependences {
       memory_.write(mark, kernel.address, kernel.size, follow);
     else
       memory_.read(mark, kernel.address, kernel.size, follow);
+    if (kernel.access == Access::kRead) follow_carried(kernel.address, kernel.size, follow);
+  }
+
+  template <class F>
+  void follow_carried(Addr address, std::uint64_t size, F&& follow) const {
+    carried_.visit(address, size, [&](Addr at, unsigned length, Mark from) {
+      follow(ArcKind::kChannel, from, at, length);
+    });
   }
 
   // The instruction has run, but what holds its arguments it leaves alone.
@@ -215,10 +233,13 @@ class Dependences {
         sink_({kind, instance(exec, access.step), from.seq(), at, bytes});
       };
       Mark me(exec.seq + access.step, thread);
-      if (access.write)
+      if (access.write) {
         memory_.write(me, address, size, follow);
-      else
+        carried_.forget(address, size);
+      } else {
         memory_.read(me, address, size, follow);
+        follow_carried(address, size, follow);
+      }
     }
   }
 
@@ -233,6 +254,7 @@ class Dependences {
   std::vector<std::vector<Seq>> cells_;  // by thread: the last writer of each cell
   std::vector<Instance> last_;           // by thread: its last instruction; {} before its first
   LastAccesses memory_;
+  Carried<Mark> carried_;
   RegisterWriters registers_;
 };
 

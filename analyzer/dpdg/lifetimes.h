@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When memory becomes new, and when it is given back: allocations, mappings, stacks of threads, and
-// pages that the program tells the kernel to forget. An address that is used again for something
-// else must not look like sharing.
+// pages that the program tells the kernel to forget; and bytes of a file that was cut. An address
+// that is used again for something else must not look like sharing.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <variant>
 
+#include "dpdg/channels.h"
 #include "svd/trace/event.h"
 
 namespace svd {
@@ -28,6 +29,11 @@ inline std::optional<Range> fresh_memory(const Event& event) {
   if (const auto* map = std::get_if<Mapping>(&event.body)) {
     if (map->op == MapOp::kProtect) return std::nullopt;
     return Range{map->address, map->size};
+  }
+  if (const auto* transfer = std::get_if<Transfer>(&event.body)) {
+    if (transfer->address.value != 0) return std::nullopt;
+    auto cut = channel_bytes(*transfer);
+    return cut ? std::optional(Range{*cut, transfer->size}) : std::nullopt;
   }
   if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
     constexpr std::uint32_t kMadvise = 28;

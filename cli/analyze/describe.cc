@@ -120,6 +120,14 @@ class Describer {
     if (!e.data.empty()) text += fmt::format(" \"{}\"", excerpt(e.data));
     return text;
   }
+  std::string operator()(const Transfer& e) const {
+    std::string bytes = fmt::format("{} bytes of {}", e.size, printable(e.name));
+    if (e.channel == 0) return bytes + ", not known where";
+    std::string at = fmt::format("{} at {}", bytes, e.position);
+    if (e.address.value == 0) return at + " are no longer what was written";
+    return fmt::format("{} {} {}", at, e.access == Access::kRead ? "are written from" : "go to",
+                       names_.access(e.address, e.size));
+  }
   std::string operator()(const Signal& e) const {
     std::string text = fmt::format("{} at {:#x}", signal_name(e.number), e.pc.value);
     if (std::string place = names_.code(e.pc); !place.empty()) text += " " + place;

@@ -9,9 +9,13 @@
 namespace svd::cli {
 namespace {
 
-constexpr std::array<std::string_view, kArcKinds> kNames{
-    "through registers", "through memory, one thread",         "through memory, between threads",
-    "control",           "write after write, between threads", "write after read, between threads"};
+constexpr std::array<std::string_view, kArcKinds> kNames{"through registers",
+                                                         "through memory, one thread",
+                                                         "through memory, between threads",
+                                                         "through files, pipes and sockets",
+                                                         "control",
+                                                         "write after write, between threads",
+                                                         "write after read, between threads"};
 
 using Json = nlohmann::ordered_json;
 
@@ -25,7 +29,8 @@ Json row_json(const ConflictCounts::Row& row) {
 
 std::string_view arc_name(ArcKind kind) {
   constexpr std::array<std::string_view, kArcKinds> kShort{
-      "register", "memory", "remote", "control", "write-after-write", "write-after-read"};
+      "register",          "memory",          "remote", "channel", "control",
+      "write-after-write", "write-after-read"};
   return kShort[static_cast<std::size_t>(kind)];
 }
 

@@ -9,6 +9,7 @@ namespace {
 constexpr std::array<std::string_view, kArcKinds> kStyles{"color=gray",
                                                           "color=black",
                                                           "color=red,penwidth=2",
+                                                          "color=red,style=bold",
                                                           "style=dashed",
                                                           "color=orange,style=dotted",
                                                           "color=blue,style=dotted"};

@@ -77,6 +77,7 @@ void svd_syscall(ThreadId tid, UInt number, UWord* args, UInt n_args) {
     svd_clones(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0,
                args[0] & VKI_CLONE_SETTLS ? args[4] : 0);
   }
+  svd_transfer_begins(tid, number, args);
   /* The call may never return: exec, or a fatal signal that does not let us run. */
   svd_log_publish();
 }
@@ -88,6 +89,7 @@ static Bool makes_process(UInt number, const UWord* args) {
 
 void svd_syscall_exit(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRes result) {
   svd_window_poll();
+  svd_transfer_ends(tid, number, args, result);
   SvdWireSyscallExit* r = svd_log_record(SVD_WIRE_SYSCALL_EXIT, tid, sizeof(*r), 0);
   if (r) {
     r->number = number;

@@ -111,6 +111,7 @@ void svd_fork_child(ThreadId tid) {
   if (!svd_recording) return;
   if (svd_follow) {
     svd_log_reopen();
+    svd_transfer_forked();
     svd_log_all_maps();
     svd_thread_first_instruction(tid);
   } else {

@@ -172,6 +172,13 @@ Bool svd_client_string_is(Addr address, const HChar* text);
 void svd_log_kernel_write(ThreadId tid, Addr address, SizeT size, const UChar* bytes);
 void svd_kernel_write(CorePart part, ThreadId tid, Addr address, SizeT size);
 
+/* svd_transfer.c: what goes through files, pipes and sockets of this process */
+void svd_transfer_begins(ThreadId tid, UInt number, const UWord* args);
+/* After what the kernel wrote, before the result. */
+void svd_transfer_ends(ThreadId tid, UInt number, const UWord* args, SysRes result);
+/* In the child: its other threads are not there. */
+void svd_transfer_forked(void);
+
 /* svd_maps.c */
 void svd_map_startup(Addr address, SizeT size, Bool r, Bool w, Bool x, ULong handle);
 void svd_map(Addr address, SizeT size, Bool r, Bool w, Bool x, ULong handle);

@@ -123,6 +123,38 @@ TEST(Slice, AChopLiesInBothSlices) {
   EXPECT_TRUE(std::includes(from.begin(), from.end(), chop.begin(), chop.end()));
 }
 
+// Every line marked "from @x" follows from the one marked "@x" in another thread, by what went
+// through a channel, and from no number that was lost there.
+TEST(Slice, FollowsWhatGoesThroughFilesPipesAndSockets) {
+  Recording recording(program("channels"));
+  ASSERT_EQ(recording.result().exit_code, 0) << recording.result().err;
+  EXPECT_EQ(unsound(recording.path()), "");
+  std::ifstream source(SVD_SOURCE_DIR "/tests/programs/channels.c");
+  std::map<std::string, int> made, used;
+  int lost = 0;
+  std::string text;
+  for (int line = 1; std::getline(source, text); ++line) {
+    std::size_t comment = text.find(" // ");
+    if (comment == std::string::npos) continue;
+    std::string rest = text.substr(comment + 4);
+    if (rest == "lost") lost = line;
+    if (rest.starts_with("@")) made[rest] = line;
+    if (rest.starts_with("from @")) used[rest.substr(5)] = line;
+  }
+  ASSERT_EQ(made.size(), 5U);
+  for (const auto& [name, line] : used) {
+    CommandResult result =
+        slice(recording, {fmt::format("channels.c:{}", line), "--data", "--format=json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    json found = json::parse(result.out).at("slice");
+    std::set<int> lines;
+    for (const json& statement : found.at("statements"))
+      lines.insert(statement.at("line").get<int>());
+    EXPECT_TRUE(lines.contains(made.at(name))) << name << result.out;
+    EXPECT_FALSE(lines.contains(lost)) << name;
+  }
+}
+
 // Reduces the run to what matters to the criterion, which then slices to the same; the counts.
 json reduced_alike(const Recording& recording, const std::string& criterion) {
   std::string reduced = recording.path() + ".reduced";

@@ -56,6 +56,7 @@ namespace {
 constexpr std::uint64_t kCode = 0x401000;
 constexpr std::uint64_t kShared = 0x10000;
 constexpr std::uint64_t kSharedBytes = 48;
+constexpr std::uint64_t kChannelBytes = 6;
 constexpr std::uint64_t kStack = 0x7000'0000;  // of thread t it ends at t times that
 constexpr std::size_t kThreads = 3;
 
@@ -278,6 +279,7 @@ class MachineRun {
   void between(Running& thread) {
     if (thread.in_system_call) {
       if (one_in(2)) kernel(thread, Access::kWrite);
+      if (one_in(12)) cut(thread);
       thread.in_system_call = false;
     }
     if (one_in(30)) {
@@ -305,9 +307,18 @@ class MachineRun {
   }
 
   void kernel(const Running& thread, Access access) {
-    writer_.event(thread.id, KernelAccess{.access = access,
-                                          .address = Addr(kShared + below(kSharedBytes)),
-                                          .size = 1 + below(12)});
+    KernelAccess kernel{
+        .access = access, .address = Addr(kShared + below(kSharedBytes)), .size = 1 + below(12)};
+    writer_.event(thread.id, kernel);
+    writer_.event(thread.id, Transfer{.access = access,
+                                      .channel = one_in(8) ? 0U : 1U + one_in(4),
+                                      .position = below(kChannelBytes),
+                                      .address = kernel.address,
+                                      .size = 1 + below(kernel.size)});
+  }
+
+  void cut(const Running& thread) {
+    writer_.event(thread.id, Transfer{.channel = 1, .position = below(kChannelBytes), .size = 8});
   }
 
   void execute(Running& thread) {

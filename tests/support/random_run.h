@@ -16,7 +16,8 @@ namespace svd::test {
 void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t length);
 
 // At most `length` blocks of functions that branch, call, save registers, jump back into their
-// callers, make system calls, fault and are interrupted by signals, in up to three threads.
+// callers, make system calls that move bytes through channels, fault and are interrupted by
+// signals, in up to three threads.
 void random_machine_run(TraceWriter& writer, std::mt19937_64& random, std::size_t length);
 
 }  // namespace svd::test

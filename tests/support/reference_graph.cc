@@ -123,6 +123,7 @@ struct Thread {
 struct Byte {
   std::optional<std::pair<Seq, ThreadId>> writer;
   std::map<ThreadId, Seq> readers;  // since then: of each thread the last
+  std::optional<Seq> carried;       // who put it into the channel that it came from, or is in
 };
 
 class Reference {
@@ -192,6 +193,8 @@ class Reference {
         else if (thread.last)
           read(event.thread, *thread.last, at);
       }
+    } else if (const auto* moved = std::get_if<Transfer>(&event.body)) {
+      transfer(*moved, thread.last);
     } else if (const auto* called = std::get_if<SyscallEnter>(&event.body)) {
       if (thread.last)
         for (Reg reg : argument_registers(called->number))
@@ -369,6 +372,7 @@ class Reference {
     if (byte.writer)
       add(byte.writer->second == thread ? ArcKind::kMemory : ArcKind::kRemote, me,
           byte.writer->first, at);
+    add(ArcKind::kChannel, me, byte.carried, at);
     byte.readers[thread] = me;
   }
 
@@ -382,7 +386,18 @@ class Reference {
     for (auto [other, seq] : byte.readers) order(ArcKind::kWriteAfterRead, other, seq);
     byte.writer.reset();
     if (me) byte.writer.emplace(*me, thread);
+    byte.carried.reset();
     byte.readers.clear();
+  }
+
+  void transfer(const Transfer& transfer, std::optional<Seq> caller) {
+    std::optional<Addr> there = channel_bytes(transfer);
+    if (!drawing_ || !there || transfer.address.value == 0) return;
+    for (std::uint64_t i = 0; i < transfer.size; ++i)
+      if (transfer.access == Access::kRead)
+        bytes_[*there + i].carried = caller;
+      else
+        bytes_[transfer.address + i].carried = bytes_[*there + i].carried;
   }
 
   static bool is_realloc(const Event& event) {
@@ -413,7 +428,7 @@ struct Collect {
 };
 
 constexpr std::array<std::string_view, kArcKinds> kKinds{
-    "register", "memory", "remote", "control", "write after write", "write after read"};
+    "register", "memory", "remote", "channel", "control", "write after write", "write after read"};
 
 void tell(const std::vector<PlainArc>& some, const std::vector<PlainArc>& others,
           std::string_view whose, std::string& text) {

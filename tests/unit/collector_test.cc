@@ -251,6 +251,13 @@ TEST(Kernel, WritesCarryTheirBytes) {
   EXPECT_THAT(tail(translate(log)), ElementsAre("1 kernel 0x50:3 3"));
 }
 
+TEST(Kernel, TransfersNameTheirChannel) {
+  WireLog log;
+  log.first_thread();
+  log.record(SvdWireTransfer{{SVD_WIRE_TRANSFER, 0, 1, 0}, 2, 1, 7, 0x50, 3}, "pipe");
+  EXPECT_THAT(tail(translate(log)), ElementsAre("1 transfer read 2@7 0x50:3 pipe"));
+}
+
 TEST(Nonsense, IsDamage) {
   WireLog unknown_block;
   unknown_block.first_thread().exec(7, 0, {0x50});

@@ -54,6 +54,10 @@ struct Printer {
   std::string operator()(const KernelAccess& e) const {
     return fmt::format("kernel {:#x}:{} {}", e.address.value, e.size, e.data.size());
   }
+  std::string operator()(const Transfer& e) const {
+    return fmt::format("transfer {} {}@{} {:#x}:{} {}", to_string(e.access), e.channel, e.position,
+                       e.address.value, e.size, e.name);
+  }
   template <class T>
   std::string operator()(const T&) const {
     return std::string(T::kName);

@@ -77,6 +77,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "fatal=true\n"},
         Written{"T1 note \"two words\"\nT1 kernel write 0x10 3 data=0001ff\nT1 end exit 1\n",
                 "T1 note \"two words\"\nT1 kernel write 0x10 3 data=0001ff\nT1 end exit 1\n"},
+        Written{"T1 transfer read 3 7 0x10 2 name=/tmp/log\nT1 transfer write 3 0 0 9\n",
+                "T1 transfer read 3 7 0x10 2 name=/tmp/log\nT1 transfer write 3 0 0x0 9\n"},
         Written{"block here\ninsn 0x1000 90\ninsn 0x1001 8b07 r4 w4@$0+8\nT1 block here 0x50\nT1 "
                 "block here [0..0]\n",
                 "block 0\ninsn 0x1000 90\ninsn 0x1001 8b07 r4 w4@$0+8\nT1 block 0 0x50\nT1 block 0 "

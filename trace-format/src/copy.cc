@@ -100,6 +100,9 @@ class Copier {
  private:
   static bool belongs_to_code(const EventBody& body) {
     const auto* signal = std::get_if<Signal>(&body);
+    const auto* transfer = std::get_if<Transfer>(&body);
+    if (transfer != nullptr)
+      return transfer->address.value != 0;  // a file that is cut is so for all
     return (signal != nullptr && !signal->fatal) || std::holds_alternative<SignalReturn>(body) ||
            std::holds_alternative<SyscallEnter>(body) ||
            std::holds_alternative<SyscallExit>(body) || std::holds_alternative<KernelAccess>(body);

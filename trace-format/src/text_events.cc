@@ -47,6 +47,7 @@ std::vector<Form> make_forms() {
       {Gap::kName, Gap::kName, {"reason"}},
       {Note::kName, Note::kName, {"text"}},
       {ThreadName::kName, ThreadName::kName, {"name"}},
+      {Transfer::kName, Transfer::kName, {"access", "channel", "position", "address", "size"}},
   };
   for (std::string_view op : names(SyncOp{})) {
     constexpr std::string_view kMutex = "mutex-";

@@ -227,6 +227,11 @@ void Translator::other(const std::uint8_t* bytes) {
     default:
       break;
   }
+  if (auto moved = as<SvdWireTransfer>(bytes); head.type == SVD_WIRE_TRANSFER && moved) {
+    return feed_.event(thread.id, Transfer{moved->out != 0 ? Access::kRead : Access::kWrite,
+                                           moved->channel, moved->position, Addr(moved->address),
+                                           moved->size, text_of(bytes, sizeof(*moved))});
+  }
   auto range = as<SvdWireRange>(bytes);
   if (head.type == SVD_WIRE_KERNEL_READ && range) {
     feed_.event(thread.id, KernelAccess{Access::kRead, Addr(range->address), range->size, {}});

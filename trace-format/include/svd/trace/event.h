@@ -238,6 +238,23 @@ struct KernelAccess {
   }
 };
 
+// A system call moved bytes between memory and a channel: a file, or one direction of a pipe or of
+// a pair of sockets. A byte of a channel is the same in every transfer. What is told is what the
+// process wrote to channels itself, and what it read of channels that it had written to.
+struct Transfer {
+  static constexpr std::string_view kName = "transfer";
+  Access access = Access::kWrite;  // of memory: read, and so written to the channel, or written
+  std::uint32_t channel = 0;       // 0: it is not known which, or where in it
+  std::uint64_t position = 0;
+  Addr address{};  // 0: from here on the channel's bytes are not what was written to them
+  std::uint64_t size = 0;
+  std::string_view name{};
+  static constexpr void fields(auto& s, auto&& f) {
+    f("access", s.access), f("channel", s.channel), f("position", s.position),
+        f("address", s.address), f("size", s.size), f("name", s.name);
+  }
+};
+
 // A signal reaches the thread, before its handler (if any) runs. When `fatal`, the process dies of
 // it; for a fault the instruction at `pc` is the last one of the thread in the trace, and its
 // accesses were attempted, not done.
@@ -315,10 +332,10 @@ struct Note {
   static constexpr void fields(auto& s, auto&& f) { f("text", s.text); }
 };
 
-using EventBody =
-    std::variant<ThreadStart, ThreadName, ThreadExit, ThreadCreate, ThreadJoin, ThreadDetach, Sync,
-                 Atomic, Allocation, Release, Mapping, SyscallEnter, SyscallExit, KernelAccess,
-                 Signal, SignalReturn, Fork, ModuleLoad, ModuleUnload, ProcessEnd, Gap, Note>;
+using EventBody = std::variant<ThreadStart, ThreadName, ThreadExit, ThreadCreate, ThreadJoin,
+                               ThreadDetach, Sync, Atomic, Allocation, Release, Mapping,
+                               SyscallEnter, SyscallExit, KernelAccess, Signal, SignalReturn, Fork,
+                               ModuleLoad, ModuleUnload, ProcessEnd, Gap, Note, Transfer>;
 
 struct Event {
   Seq seq{};           // of the first instruction after it

@@ -42,7 +42,7 @@
 #include <stdint.h>
 
 #define SVD_WIRE_MAGIC 0x3176676e69726473u /* "sdringv1" */
-#define SVD_WIRE_VERSION 4u
+#define SVD_WIRE_VERSION 5u
 #define SVD_WIRE_SESSION_FILE "session"
 
 #define SVD_WIRE_DATA_OFFSET 4096u
@@ -97,6 +97,7 @@ enum SvdWireType {
   SVD_WIRE_SYSCALL_EXIT,  /* SvdWireSyscallExit */
   SVD_WIRE_KERNEL_READ,   /* SvdWireRange */
   SVD_WIRE_KERNEL_WRITE,  /* SvdWireRange, then the bytes */
+  SVD_WIRE_TRANSFER,      /* SvdWireTransfer, then the channel's name */
   SVD_WIRE_SIGNAL,        /* SvdWireSignal: a signal has reached the thread */
   SVD_WIRE_HANDLER,       /* SvdWireHandler: its handler will run next */
   SVD_WIRE_HANDLER_END,   /* SvdWireHandler: sigreturn has been done */
@@ -238,6 +239,17 @@ typedef struct SvdWireRange {
   uint64_t address;
   uint64_t size;
 } SvdWireRange;
+
+/* What a system call moved between memory and a channel: a file, or one direction of a pipe or of a
+ * pair of sockets. It stands behind the kernel's accesses. */
+typedef struct SvdWireTransfer {
+  SvdWireRecord record;
+  uint32_t channel; /* 0: it is not known which or where */
+  uint32_t out;     /* from memory to the channel */
+  uint64_t position;
+  uint64_t address; /* 0: these bytes of the channel are no longer what was written */
+  uint64_t size;
+} SvdWireTransfer;
 
 typedef struct SvdWireSignal {
   SvdWireRecord record;
