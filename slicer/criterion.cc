@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <set>
 
+#include "slicer/register_names.h"
 #include "svd/trace/nearest.h"
+#include "symbols/source_text.h"
 
 namespace svd {
 namespace {
@@ -30,6 +33,10 @@ struct Counted {
   std::string_view thing;
   std::optional<std::int64_t> count;
 };
+
+// What is asked for before an instruction, which @ names.
+constexpr std::array<std::string_view, 3> kOfValues{"addr:", "var:", "reg:"};
+
 Counted split_count(std::string_view text) {
   std::size_t at = text.rfind('@');
   if (at == std::string_view::npos) return {text, {}};
@@ -61,12 +68,16 @@ class Finder {
     if (text.empty() || text == "fault" || text == "exit")
       return find_failure(trace_, instances_, source_, diagnostics_);
     auto [thing, count] = split_count(text);
-    if (thing.starts_with("seq:")) return at_seq(thing.substr(4));
+    if (text.starts_with("seq:")) return at_seq(text.substr(4));
+    if (text.starts_with("output:")) return at_output(text.substr(7));
     if (thing.starts_with("pc:")) return at_pc(thing.substr(3), count);
+    bool of_values = std::any_of(kOfValues.begin(), kOfValues.end(),
+                                 [text](std::string_view kind) { return text.starts_with(kind); });
+    if (of_values && count.value_or(0) < 0)
+      return wrong(fmt::format("'@{}': the number of an instruction must follow @", *count));
     if (thing.starts_with("addr:")) return at_address(thing.substr(5), count);
     if (thing.starts_with("var:")) return at_variable(thing.substr(4), count);
     if (thing.starts_with("reg:")) return at_register(thing.substr(4), count);
-    if (thing.starts_with("output:")) return at_output(thing.substr(7));
     std::size_t colon = thing.rfind(':');
     if (colon != std::string_view::npos && number(thing.substr(colon + 1)))
       return at_line(thing.substr(0, colon), *number(thing.substr(colon + 1)), count);
@@ -78,9 +89,7 @@ class Finder {
     instances_.ask(seq);
     instances_.answer(diagnostics_);
     const InstanceFacts& facts = instances_.facts(seq);
-    if (facts.step == nullptr)
-      return wrong(fmt::format("instruction {} is not in the trace, which has {}", seq.value,
-                               trace_.steps()));
+    if (facts.step == nullptr) return not_there(seq);
     Failure failure;
     failure.at = facts.instance;
     failure.what = std::move(what);
@@ -89,10 +98,42 @@ class Finder {
     return failure;
   }
 
+  Error not_there(Seq seq) const {
+    if (trace_.chunks().empty()) return wrong("the trace has no instructions");
+    Seq first = trace_.first_seq(), last = trace_.chunks().back().end_seq() - 1;
+    if (seq >= first && seq <= last)
+      return wrong(fmt::format("instruction {} was left out of the trace, or lost", seq.value));
+    return wrong(fmt::format("instruction {} is not in the trace, which has {} to {}", seq.value,
+                             first.value, last.value));
+  }
+
   Result<Failure> at_seq(std::string_view text) {
     auto seq = number(text);
     if (!seq) return wrong(fmt::format("'seq:{}': a number must follow", text));
     return whole(Seq(*seq), fmt::format("instruction {}", *seq));
+  }
+
+  // Tells found(InstrId, Seq) of every instruction that ran, in order.
+  template <class F>
+  void each_execution(F&& found) {
+    struct Walk {
+      const CodeTable& code;
+      F& found;
+      void event(const Event&) {}
+      void exec(const Exec& exec) {
+        const CodeBlock& block = code.block(exec.shape->id);
+        for (std::uint16_t i = exec.shape->part.first;
+             i < exec.shape->part.end && i < block.steps.size(); ++i)
+          found(block.steps[i].id,
+                exec.seq + static_cast<std::uint64_t>(i - exec.shape->part.first));
+      }
+    } walk{code_, found};
+    trace_.scan(TraceReader::Order::kForward,
+                {.addresses = false, .values = false, .events = false}, diagnostics_,
+                [&walk](const Chunk& chunk) {
+                  chunk.walk(walk);
+                  return true;
+                });
   }
 
   // Executions of any of these instructions, ascending.
@@ -100,26 +141,21 @@ class Finder {
     std::vector<bool> wanted(code_.instr_count());
     for (std::size_t i = 0; i < wanted.size(); ++i)
       wanted[i] = pcs.count(code_.pc_of(InstrId(static_cast<std::uint32_t>(i))).value) != 0;
-    struct Walk {
-      const CodeTable& code;
-      const std::vector<bool>& wanted;
-      std::vector<Seq> found;
-      void event(const Event&) {}
-      void exec(const Exec& exec) {
-        const CodeBlock& block = code.block(exec.shape->id);
-        for (std::uint16_t i = exec.shape->part.first;
-             i < exec.shape->part.end && i < block.steps.size(); ++i)
-          if (wanted[block.steps[i].id.value])
-            found.push_back(exec.seq + static_cast<std::uint64_t>(i - exec.shape->part.first));
-      }
-    } walk{code_, wanted, {}};
-    trace_.scan(TraceReader::Order::kForward,
-                {.addresses = false, .values = false, .events = false}, diagnostics_,
-                [&walk](const Chunk& chunk) {
-                  chunk.walk(walk);
-                  return true;
-                });
-    return std::move(walk.found);
+    std::vector<Seq> all;
+    each_execution([&](InstrId id, Seq seq) {
+      if (wanted[id.value]) all.push_back(seq);
+    });
+    return all;
+  }
+
+  // Where code ran, for what may have been meant.
+  std::vector<Pc> executed() {
+    std::vector<bool> ran(code_.instr_count());
+    each_execution([&ran](InstrId id, Seq) { ran[id.value] = true; });
+    std::vector<Pc> pcs;
+    for (std::uint32_t i = 0; i < ran.size(); ++i)
+      if (Pc pc = code_.pc_of(InstrId(i)); ran[i] && pc.value != 0) pcs.push_back(pc);
+    return pcs;
   }
 
   Result<Failure> nth(const std::vector<Seq>& all, std::optional<std::int64_t> count,
@@ -128,17 +164,18 @@ class Finder {
     auto size = static_cast<std::int64_t>(all.size());
     if (n < 0) n += size + 1;
     if (n < 1 || n > size)
-      return wrong(fmt::format("{} was executed {} times; @N is from 1 to {}, or from -1 back",
-                               what, size, size));
+      return wrong(fmt::format("{} was executed {}; @N is from 1 to {}, or from -1 back", what,
+                               size == 1 ? "once" : fmt::format("{} times", size), size));
     return whole(all[static_cast<std::size_t>(n - 1)], what);
   }
 
+  // `near` says what was executed instead.
   Result<Failure> at_pcs(const std::vector<Pc>& pcs, std::optional<std::int64_t> count,
-                         const std::string& what) {
+                         const std::string& what, const std::function<std::string()>& near) {
     std::set<std::uint64_t> set;
     for (Pc pc : pcs) set.insert(pc.value);
     std::vector<Seq> all = executions(set);
-    if (all.empty()) return wrong(fmt::format("{} was never executed", what));
+    if (all.empty()) return wrong(fmt::format("{} was never executed{}", what, near()));
     return nth(all, count, what);
   }
 
@@ -150,21 +187,53 @@ class Finder {
     std::uint64_t pc = *offset;
     if (plus != std::string_view::npos) {
       std::string_view name = text.substr(0, plus);
-      auto module =
-          std::find_if(trace_.modules().begin(), trace_.modules().end(), [name](const Module& m) {
-            return m.path == name || m.path.ends_with("/" + std::string(name));
-          });
-      if (module == trace_.modules().end())
-        return wrong(fmt::format("no module of the trace is called '{}'", name));
+      auto module = std::find_if(trace_.modules().begin(), trace_.modules().end(),
+                                 [name](const Module& m) { return means_file(name, m.path); });
+      if (module == trace_.modules().end()) return no_module(name);
       pc += module->bias;
     }
-    return at_pcs({Pc(pc)}, count, fmt::format("pc {:#x}", pc));
+    return at_pcs({Pc(pc)}, count, fmt::format("pc {:#x}", pc), [this, pc] {
+      std::vector<std::string> near;
+      std::uint64_t below = 0, above = ~std::uint64_t{0};
+      for (Pc at : executed()) {
+        if (at.value < pc) below = std::max(below, at.value);
+        if (at.value > pc) above = std::min(above, at.value);
+      }
+      if (below != 0) near.push_back(fmt::format("{:#x}", below));
+      if (~above != 0) near.push_back(fmt::format("{:#x}", above));
+      return "; next to it: " + join(near);
+    });
+  }
+
+  Error no_module(std::string_view name) const {
+    std::vector<std::string_view> names;
+    for (const Module& module : trace_.modules())
+      names.push_back(std::string_view(module.path).substr(module.path.rfind('/') + 1));
+    return wrong(
+        fmt::format("no module of the trace is called '{}'{}", name, did_you_mean(name, names)));
+  }
+
+  // Lines of the file that were executed, the nearest first.
+  std::string lines_that_ran(std::string_view file, std::uint64_t line) {
+    std::set<std::pair<std::uint64_t, std::uint32_t>> lines;
+    for (Pc pc : executed())
+      for (const Frame& frame : source_.at(pc).frames)
+        if (frame.line != 0 && means_file(file, frame.file))
+          lines.emplace(
+              std::max<std::uint64_t>(line, frame.line) - std::min<std::uint64_t>(line, frame.line),
+              frame.line);
+    std::vector<std::string> near;
+    for (auto [distance, number] : lines)
+      if (near.size() < 4) near.push_back(std::to_string(number));
+    return near.empty() ? "" : "; lines that were: " + join(near);
   }
 
   Result<Failure> at_line(std::string_view file, std::uint64_t line,
                           std::optional<std::int64_t> count) {
     auto pcs = source_.pcs_of_line(file, static_cast<std::uint32_t>(line));
-    if (!pcs.empty()) return at_pcs(pcs, count, fmt::format("{}:{}", file, line));
+    if (!pcs.empty())
+      return at_pcs(pcs, count, fmt::format("{}:{}", file, line),
+                    [&] { return lines_that_ran(file, line); });
     auto near = source_.lines_near(file, static_cast<std::uint32_t>(line));
     if (near.empty()) {
       auto files = source_.files_like(file);
@@ -179,14 +248,18 @@ class Finder {
 
   Result<Failure> at_function(std::string_view name, std::optional<std::int64_t> count) {
     auto pcs = source_.entries_of_function(name);
-    if (!pcs.empty()) return at_pcs(pcs, count, fmt::format("{}()", name));
-    std::set<std::string> executed;
-    for (std::uint32_t i = 0; i < code_.instr_count(); ++i) {
-      Pc pc = code_.pc_of(InstrId(i));
-      if (pc.value != 0) executed.emplace(source_.at(pc).frames.back().function);
-    }
-    std::vector<std::string_view> names(executed.begin(), executed.end());
-    return wrong(fmt::format("no function is called '{}'{}", name, did_you_mean(name, names)));
+    if (!pcs.empty())
+      return at_pcs(pcs, count, fmt::format("{}()", name), [&] { return function_like(name); });
+    if (!source_.files_like(name).empty())
+      return wrong(fmt::format("'{}' names a file; say {}:LINE", name, name));
+    return wrong(fmt::format("no function is called '{}'{}", name, function_like(name)));
+  }
+
+  std::string function_like(std::string_view name) {
+    std::set<std::string_view> functions;
+    for (Pc pc : executed()) functions.insert(source_.at(pc).frames.back().function);
+    std::vector<std::string_view> names(functions.begin(), functions.end());
+    return did_you_mean(name, names);
   }
 
   Result<Failure> memory(Addr address, std::uint64_t size, std::optional<std::int64_t> seq,
@@ -212,7 +285,8 @@ class Finder {
   Result<Failure> at_variable(std::string_view name, std::optional<std::int64_t> seq) {
     auto variables = source_.find_variables(name);
     if (variables.empty())
-      return wrong(fmt::format("no variable of static storage is called '{}'", name));
+      return wrong(fmt::format("no variable of static storage is called '{}'{}", name,
+                               did_you_mean(name, std::array{source_.variable_like(name)})));
     if (variables.size() > 1) {
       std::vector<std::string> places;
       places.reserve(variables.size());
@@ -226,21 +300,19 @@ class Finder {
   }
 
   Result<Failure> at_register(std::string_view name, std::optional<std::int64_t> seq) {
-    static constexpr std::array<std::string_view, 16> kNames{
-        "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-        "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-    auto found = std::find(kNames.begin(), kNames.end(), name);
-    if (found == kNames.end())
-      return wrong(fmt::format("'{}' is no register{}", name, did_you_mean(name, kNames)));
+    auto reg = register_of(name);
+    if (!reg)
+      return wrong(fmt::format("'{}' is no general register of 64 bits{}", name,
+                               did_you_mean(name, kGeneralNames)));
     if (!seq) return wrong(fmt::format("reg:{} needs @SEQ: when?", name));
     auto failure = whole(Seq(static_cast<std::uint64_t>(*seq)), std::string(name), false);
     if (!failure) return failure;
     failure->criteria[0].control = false;
-    failure->criteria[0].registers.push_back(static_cast<Reg>(found - kNames.begin()));
+    failure->criteria[0].registers.push_back(*reg);
     return failure;
   }
 
-  // write, sendto, sendmsg, writev, pwrite64 to anything but files that only the program reads.
+  // write, pwrite64, writev, sendto, sendmsg, to whatever it is.
   Result<Failure> at_output(std::string_view text) {
     auto n = number(text);
     if (!n || *n == 0) return wrong(fmt::format("'output:{}': count writes from 1", text));
@@ -275,7 +347,12 @@ class Finder {
                   chunk.walk(walk);
                   return !walk.at || walk.writing;
                 });
-    if (!walk.at) return wrong(fmt::format("the run has only {} writes", *n - walk.left));
+    if (!walk.at) {
+      std::uint64_t writes = *n - walk.left;
+      return wrong(writes == 0   ? "the run has no writes"
+                   : writes == 1 ? "the run has only one write"
+                                 : fmt::format("the run has only {} writes", writes));
+    }
     // The event stands after its system call.
     auto failure = whole(*walk.at - 1, fmt::format("output {}", *n), false);
     if (!failure) return failure;

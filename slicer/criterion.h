@@ -10,7 +10,7 @@
 //     addr:0x1234[,SIZE][@SEQ]  what is in memory: at the end, or before an instruction
 //     var:NAME[@SEQ]            the same for a variable of static storage
 //     reg:NAME@SEQ              what is in a register before an instruction
-//     output:N                  the bytes of the N-th write to stdout or a socket
+//     output:N                  the bytes of the N-th write by a system call
 //
 // N counts executions from 1 in the order of the run, from the last one backward when negative;
 // without it the last one is meant.

@@ -63,7 +63,7 @@ Result<Explanation> Explainer::explain_between(std::string_view from, std::strin
 // The slice is whole; this only chooses and names what people see of it.
 void Explainer::tell(Explanation& explanation) {
   StoryInput story{trace_, model_.code, instances_, source_};
-  explanation.story = tell_story(story, explanation.slice, diagnostics_);
+  explanation.story = tell_story(story, explanation.slice, libraries_, diagnostics_);
   explanation.criterion = place_of(story, explanation.failure.at.id);
   if (explanation.way == Way::kBetween)
     explanation.from_place = place_of(story, explanation.from.at.id);

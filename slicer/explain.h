@@ -32,6 +32,9 @@ class Explainer {
   Explainer(const TraceReader& trace, Diagnostics& diagnostics,
             const ProgressFunction& progress = no_progress);
 
+  // Stories tell what happened in libraries, too.
+  void tell_libraries() { libraries_ = true; }
+
   // An Error of kUsage says what of the criterion was not found.
   Result<Explanation> explain(std::string_view criterion, const SliceOptions& options,
                               const ProgressFunction& progress = no_progress);
@@ -63,6 +66,7 @@ class Explainer {
   ProgramModel model_;
   SourceMap source_;
   InstanceReader instances_;
+  bool libraries_ = false;
 };
 
 }  // namespace svd

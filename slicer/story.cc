@@ -20,8 +20,10 @@ constexpr std::size_t kMaxEdges = 200;
 
 class Teller {
  public:
-  Teller(const StoryInput& input, Diagnostics& diagnostics)
-      : in_(input), diagnostics_(diagnostics) {}
+  Teller(const StoryInput& input, bool libraries, Diagnostics& diagnostics)
+      : in_(input), diagnostics_(diagnostics) {
+    story_.libraries = libraries;
+  }
 
   Story tell(const Slice& slice) {
     channels_ = slice.channels;
@@ -40,7 +42,7 @@ class Teller {
     if (!fresh) return known->second;
     const CodeTable::Home& home = in_.code.home_of(id);
     const CodeBlock& block = in_.code.block(home.block);
-    if (block.abstract) return known->second = true;
+    if (block.abstract || story_.libraries) return known->second = true;
     Pc pc = in_.code.pc_of(id);
     bool stub = block.steps.back().flow == Flow::kIndirectJump && block.steps.size() <= 3 &&
                 in_.source.at(pc).frames.back().line == 0;
@@ -67,16 +69,14 @@ class Teller {
   }
 
   void add_statements(const Slice& slice) {
-    std::map<std::tuple<std::string, std::uint32_t, std::string, std::uint64_t>, std::size_t> seen;
+    std::map<StoryPlace::Key, std::size_t> seen;
     for (const SliceItem& item : slice.items) {
       if (!is_own(item.id)) {
         ++story_.hidden_library;
         continue;
       }
       StoryPlace place = place_of(in_, item.id);
-      std::uint64_t apart = place.line == 0 ? place.pc.value : 0;
-      auto [entry, fresh] =
-          seen.try_emplace({place.file, place.line, place.label, apart}, story_.entries.size());
+      auto [entry, fresh] = seen.try_emplace(place.key(), story_.entries.size());
       if (fresh) {
         StoryEntry statement;
         statement.kind = StoryEntry::Kind::kStatement;
@@ -198,15 +198,19 @@ class Teller {
     auto by_key = [](const StoryEntry& a, const StoryEntry& b) { return a.key < b.key; };
     std::stable_sort(kept.begin(), kept.end(), by_key);
     story_.entries.clear();
-    for (StoryEntry& entry : kept)
-      if (!told(entry)) story_.entries.push_back(std::move(entry));
+    std::set<std::vector<StoryPlace::Key>> told[2];  // statements, and edges
+    for (StoryEntry& entry : kept) {
+      std::vector<StoryPlace::Key> places;
+      for (const StoryAccess& access : entry.accesses) places.push_back(access.place.key());
+      if (told[entry.kind == StoryEntry::Kind::kStatement ? 0 : 1].insert(std::move(places)).second)
+        story_.entries.push_back(std::move(entry));
+    }
     give_parts_to_triples();
     std::stable_sort(story_.entries.begin(), story_.entries.end(), by_key);
+    std::set<StoryPlace::Key> shown;
     for (const StoryEntry& entry : story_.entries)
       for (const StoryAccess& access : entry.accesses)
-        if (std::find(story_.statements.begin(), story_.statements.end(), access.place) ==
-            story_.statements.end())
-          story_.statements.push_back(access.place);
+        if (shown.insert(access.place.key()).second) story_.statements.push_back(access.place);
   }
 
   // A race edge or remote read that is a part of a triple is told by the triple, at its place.
@@ -262,19 +266,6 @@ class Teller {
         entry.variable = in_.source.operand_name(pc);
   }
 
-  // Whether an entry with the same places in the same roles stands already.
-  bool told(const StoryEntry& entry) const {
-    return std::any_of(story_.entries.begin(), story_.entries.end(), [&](const StoryEntry& other) {
-      if (other.accesses.size() != entry.accesses.size()) return false;
-      if ((other.kind == StoryEntry::Kind::kStatement) !=
-          (entry.kind == StoryEntry::Kind::kStatement))
-        return false;
-      for (std::size_t i = 0; i < entry.accesses.size(); ++i)
-        if (!(other.accesses[i].place == entry.accesses[i].place)) return false;
-      return true;
-    });
-  }
-
   const StoryInput& in_;
   Diagnostics& diagnostics_;
   Story story_;
@@ -285,8 +276,11 @@ class Teller {
 
 }  // namespace
 
-Story tell_story(const StoryInput& input, const Slice& slice, Diagnostics& diagnostics) {
-  return Teller(input, diagnostics).tell(slice);
+Story tell_story(const StoryInput& input, const Slice& slice, bool libraries,
+                 Diagnostics& diagnostics) {
+  Story story = Teller(input, libraries, diagnostics).tell(slice);
+  if (!story.entries.empty() || story.hidden_library == 0) return story;
+  return Teller(input, true, diagnostics).tell(slice);
 }
 
 StoryPlace place_of(const StoryInput& input, InstrId id) {

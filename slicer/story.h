@@ -2,10 +2,11 @@
 //
 // A slice as people read it: source statements in the order in which they explain the failure best,
 // with what the threads did to each other as steps of their own. What happened in libraries is put
-// down to the call that the program's own code made.
+// down to the call that the program's own code made, unless libraries are asked for.
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "slicer/instances.h"
@@ -22,10 +23,10 @@ struct StoryPlace {
   std::string module{};
   Pc pc{};
   std::string label{};  // of an abstract statement
-  friend bool operator==(const StoryPlace& a, const StoryPlace& b) {
-    bool same = a.line == b.line && a.file == b.file && a.label == b.label;
-    return same && (a.line != 0 || !a.label.empty() || a.pc == b.pc);
-  }
+  // What places are told apart by.
+  using Key = std::tuple<std::string, std::uint32_t, std::string, std::uint64_t>;
+  Key key() const { return {file, line, label, line == 0 ? pc.value : 0}; }
+  friend bool operator==(const StoryPlace& a, const StoryPlace& b) { return a.key() == b.key(); }
 };
 
 // What an instance did to memory.
@@ -58,6 +59,7 @@ struct StoryEntry {
 struct Story {
   std::vector<StoryEntry> entries{};
   std::vector<StoryPlace> statements{};  // distinct, in the order in which entries show them
+  bool libraries = false;                // statements of libraries stand in it, too
   std::size_t hidden_library = 0;        // instructions of the slice that are not the program's own
 };
 
@@ -68,7 +70,10 @@ struct StoryInput {
   SourceMap& source;
 };
 
-Story tell_story(const StoryInput& input, const Slice& slice, Diagnostics& diagnostics);
+// With `libraries`, and where nothing of the program's own is in the slice, what happened in
+// libraries is told like the rest.
+Story tell_story(const StoryInput& input, const Slice& slice, bool libraries,
+                 Diagnostics& diagnostics);
 
 // The place of an instruction.
 StoryPlace place_of(const StoryInput& input, InstrId id);

@@ -38,7 +38,7 @@ ControlTracker::Thread& ControlTracker::thread(ThreadId id) {
     auto spawn = spawns_.find(id.value);
     Frame root;
     root.slot = kOutermost;
-    root.call = spawn == spawns_.end() ? kNoParent : spawn->second;
+    root.call = root.parent = spawn == spawns_.end() ? kNoParent : spawn->second;
     threads_.emplace_back().frames.push_back(root);
   }
   recent_id_ = id.value;
@@ -77,7 +77,7 @@ void ControlTracker::call(Thread& thread, std::uint64_t slot, Seq seq) {
   pop_to(thread, alive);
   Frame frame;
   frame.slot = slot;
-  frame.call = seq;
+  frame.call = frame.parent = seq;
   frame.first_region = static_cast<std::uint32_t>(thread.regions.size());
   frame.first_save = static_cast<std::uint32_t>(thread.saves.size());
   thread.frames.push_back(frame);
@@ -112,7 +112,7 @@ void ControlTracker::enter(Thread& thread, std::uint32_t function, Pc pc) {
   }
   Frame& frame = thread.frames.back();
   frame.function = function;
-  frame.call = thread.last;
+  frame.parent = thread.last;
   frame.landed = !tail_call;
   thread.regions.resize(frame.first_region);
 }

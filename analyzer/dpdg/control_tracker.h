@@ -47,13 +47,13 @@ class ControlTracker {
     for (auto [child, seq] : spawns_) f(seq);
     for (const Thread& thread : threads_) {
       f(thread.last);
-      for (const Frame& frame : thread.frames) f(frame.call);
+      for (const Frame& frame : thread.frames) f(frame.parent);
       for (const Region& region : thread.regions) f(region.branch);
       for (auto [statement, seq] : thread.statements) f(seq);
     }
   }
 
-  // The calls that are active in a thread, outermost first.
+  // The calls that are active in a thread, outermost first; tail calls are none.
   std::vector<Seq> call_stack(ThreadId thread) const;
 
  private:
@@ -68,6 +68,7 @@ class ControlTracker {
   struct Frame {
     std::uint64_t slot = 0;  // where the return address is; frames deeper in have lower ones
     Seq call{};              // what made it
+    Seq parent{};            // of what no branch of it decided: the call, or the last tail call
     std::uint32_t function = kNoFunction;
     std::uint32_t first_region = 0;
     std::uint32_t first_save = 0;
@@ -93,7 +94,7 @@ class ControlTracker {
 
   static Seq parent(const Thread& thread) {
     const Frame& frame = thread.frames.back();
-    return thread.regions.size() > frame.first_region ? thread.regions.back().branch : frame.call;
+    return thread.regions.size() > frame.first_region ? thread.regions.back().branch : frame.parent;
   }
   static void join(Thread& thread, Pc pc) {
     const Frame& frame = thread.frames.back();

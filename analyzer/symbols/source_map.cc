@@ -260,6 +260,14 @@ std::vector<Variable> SourceMap::find_variables(std::string_view name) {
   return impl_->own_first([&](ModuleSource& module) { return module.find_variables(name); });
 }
 
+std::string_view SourceMap::variable_like(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto& module : impl_->modules)
+    if (module->owner() == Owner::kProgram)
+      for (const Symbol* symbol : module->data().symbols()) names.push_back(symbol->name);
+  return nearest(name, names);
+}
+
 std::string_view SourceMap::source_line(std::string_view file, std::uint32_t line) {
   return impl_->text->line(file, line);
 }

@@ -82,6 +82,8 @@ class SourceMap {
   std::string operand_name(Pc pc);
   // Those of this name, with or without namespaces and classes, by address.
   std::vector<Variable> find_variables(std::string_view name);
+  // For a message when there are none: the program's variable that may have been meant, or "".
+  std::string_view variable_like(std::string_view name);
 
   // Text of the line without its indentation; empty when the file cannot be read on this machine
   // or is newer than the program. `file` is that of a Frame.

@@ -29,6 +29,7 @@ struct Words {
   std::string format = "text";
   bool forward = false;
   bool all = false;
+  bool expand = false;
 
   bool draws() const { return format == "dot" || format == "graphml"; }
 };
@@ -76,6 +77,8 @@ int run_slice(const Arguments& arguments) {
       "--all", words.all,
       fmt::format("every step, not only the first {}; drawings of more than {} instances", kShown,
                   kMostDrawn));
+  command.app().add_flag("--expand", words.expand,
+                         "what happened in libraries as steps of their own, not only the calls");
   add_output(command, path, "write to FILE instead of standard output");
   add_trace_exits(command);
   if (auto exit = command.parse(arguments)) return *exit;
@@ -88,6 +91,7 @@ int run_slice(const Arguments& arguments) {
   std::optional<Progress> progress(std::in_place, "indexing", "instr", trace->steps(),
                                    command.quiet());
   Explainer explainer(*trace, diagnostics, progress->function());
+  if (words.expand) explainer.tell_libraries();
   auto options = slice_options(words.slice, *trace, explainer.model(), diagnostics);
   if (!options) return command.wrong_use(options.error().describe());
   options->which = words.draws();

@@ -142,11 +142,15 @@ class Printer {
   }
 
   void tail() {
-    output_.write(style_.faint(fmt::format(
-        "\nslice: {} of {} instructions, {} statements of the program, {} instructions in "
-        "libraries (hidden)\n",
-        report_.explanation.slice.instances, report_.trace.steps(),
-        report_.explanation.story.statements.size(), report_.explanation.story.hidden_library)));
+    const Story& story = report_.explanation.story;
+    std::string statements =
+        story.libraries
+            ? fmt::format("{} statements of the program and libraries", story.statements.size())
+            : fmt::format("{} statements of the program, {} instructions in libraries (hidden)",
+                          story.statements.size(), story.hidden_library);
+    output_.write(style_.faint(fmt::format("\nslice: {} of {} instructions, {}\n",
+                                           report_.explanation.slice.instances,
+                                           report_.trace.steps(), statements)));
   }
 
  private:

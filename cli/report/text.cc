@@ -27,7 +27,8 @@ std::string where(const CodePlace& place) {
   add(place.label);
   if (place.line > 0) add(fmt::format("{}:{}", file_name(place.file), place.line));
   add(place.function);
-  if (place.line == 0 && place.label.empty()) add(fmt::format("{:#x}", place.pc.value));
+  if (place.line == 0 && place.label.empty() && place.pc.value != 0)
+    add(fmt::format("{:#x}", place.pc.value));
   return text;
 }
 

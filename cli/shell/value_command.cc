@@ -9,9 +9,9 @@
 #include "shell/commands.h"
 #include "shell/narrator.h"
 #include "slicer/queries/memory_value.h"
-#include "slicer/queries/register_names.h"
 #include "slicer/queries/register_value.h"
 #include "slicer/queries/register_writers.h"
+#include "slicer/register_names.h"
 
 namespace svd::cli {
 namespace {
@@ -40,13 +40,6 @@ void dump(Session& session, Addr address, const Bytes& bytes) {
     }
     session.say(fmt::format("{:12}{:#x} {:<48}  {}", "", address.value + from, hex, text));
   }
-}
-
-// "REG [SEQ]"; nothing where it is no register.
-std::optional<Reg> register_of(std::string_view name) {
-  auto found = std::find(kGeneralNames.begin(), kGeneralNames.end(), name);
-  if (found == kGeneralNames.end()) return std::nullopt;
-  return static_cast<Reg>(found - kGeneralNames.begin());
 }
 
 Status tell_register(Session& session, Reg reg, std::string_view rest) {

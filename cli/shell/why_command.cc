@@ -9,7 +9,7 @@
 #include "shell/commands.h"
 #include "shell/narrator.h"
 #include "slicer/queries/causes.h"
-#include "slicer/queries/register_names.h"
+#include "slicer/register_names.h"
 
 namespace svd::cli {
 namespace {

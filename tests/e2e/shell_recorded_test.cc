@@ -55,6 +55,13 @@ TEST_F(RecordedShell, FindCountsAndStackNamesCallers) {
   EXPECT_THAT(ask(recording_, "find add_*\n"), HasSubstr("add_one"));
 }
 
+TEST(RecordedAbort, ItsStackHasTheCallInTheProgram) {
+  Recording recording(program("crash abort"));
+  EXPECT_THAT(
+      ask(recording, "stack\n"),
+      AllOf(HasSubstr(" abort  "), HasSubstr(" abort_it  crash.c:"), HasSubstr(" main  crash.c:")));
+}
+
 TEST_F(RecordedShell, RegistersAtAKnownPlace) {
   // The first argument of main is how many words there are.
   EXPECT_THAT(ask(recording_, "find main@1\nvalue rdi\nvalue rsp\n"),

@@ -19,7 +19,9 @@ namespace svd::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 CommandResult slice(const Recording& recording, const std::vector<std::string>& words) {
   std::vector<std::string> command{SVD_BIN_DIR "/svd-analyze", "slice", recording.path()};
@@ -81,12 +83,55 @@ TEST(Slice, WrongCriteriaGetASentence) {
   EXPECT_THAT(complaint("decisions.c:3"), HasSubstr("has no code; lines that have: "));
   EXPECT_THAT(complaint("decision.c:20"), HasSubstr("did you mean "));
   EXPECT_THAT(complaint("if_els"), HasSubstr("did you mean 'if_else'"));
-  EXPECT_THAT(complaint("if_else@9"), HasSubstr("was executed 1 times"));
-  EXPECT_THAT(complaint("var:valu"), HasSubstr("no variable of static storage is called 'valu'"));
-  EXPECT_THAT(complaint("seq:999999999999"), HasSubstr("is not in the trace"));
+  EXPECT_THAT(complaint("if_else@9"), HasSubstr("was executed once"));
+  EXPECT_THAT(complaint("decisions.c"), HasSubstr("say decisions.c:LINE"));
+  EXPECT_THAT(complaint("var:valu"), HasSubstr("did you mean 'value'"));
+  EXPECT_THAT(complaint("seq:999999999999"), HasSubstr("is not in the trace, which has 0 to "));
+  EXPECT_THAT(complaint("seq:5@3"), HasSubstr("a number must follow"));
+  EXPECT_THAT(complaint("var:value@-5"), HasSubstr("an instruction must follow @"));
+  EXPECT_THAT(complaint("reg:xmm0@5"), HasSubstr("is no general register"));
+  EXPECT_THAT(complaint("pc:decision+0x10"), HasSubstr("did you mean 'decisions'"));
+  EXPECT_THAT(complaint("pc:decisions+0x0"), HasSubstr("was never executed; next to it: 0x"));
   EXPECT_THAT(complaint("reg:rxx@5"), HasSubstr("is no register"));
   EXPECT_THAT(complaint("pc:nowhere"), HasSubstr("an address"));
-  EXPECT_THAT(complaint("output:1000"), HasSubstr("the run has only "));
+  EXPECT_THAT(complaint("output:1000"), HasSubstr("the run has no writes"));
+}
+
+TEST(Slice, WhatWasNeverExecutedHasNeighboursThatWere) {
+  Recording recording(program("crash segv"));
+  CommandResult result = slice(recording, {"overflow_depth"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("was never executed"));
+  result = slice(recording, {"crash.c:60"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("was never executed; lines that were: "));
+  EXPECT_EQ(result.err.find(" 60"), std::string::npos) << result.err;
+}
+
+// The first call of abort() goes through the loader, which jumps on to it.
+TEST(Slice, AnAbortIsExplainedFromTheCallInTheProgram) {
+  for (const char* how : {"crash abort", "crash assert", "crash thread-assert"}) {
+    Recording recording(program(how));
+    CommandResult result = slice(recording, {"--format=json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    json told = json::parse(result.out).at("slice");
+    std::string function = std::string(how).ends_with("abort") ? "abort_it" : "assert_it";
+    EXPECT_EQ(told.at("criterion").at("function"), function) << how;
+    EXPECT_GE(told.at("statements").size(), 2U) << how;
+  }
+}
+
+TEST(Slice, LibrariesAreToldWhereTheyAreAskedForAndWhereThereIsNothingElse) {
+  Recording recording(program("decisions"));
+  const std::string libraries = "of the program and libraries";
+  auto told = [&](const std::vector<std::string>& words) {
+    CommandResult result = slice(recording, words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_THAT(told({"seq:100"}), AllOf(HasSubstr("\n  1. T1 "), HasSubstr(libraries)));
+  EXPECT_THAT(told({"if_else"}), Not(HasSubstr(libraries)));
+  EXPECT_THAT(told({"if_else", "--expand"}), HasSubstr(libraries));
 }
 
 TEST(Slice, ARunThatEndedWellHasNothingToExplainButItsEnd) {

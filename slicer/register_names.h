@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,8 @@ inline constexpr std::array<std::string_view, 16> kGeneralNames{
 
 // "rax", "flags", "ymm3".
 std::string register_name(Reg reg);
+
+// A general one, by its name.
+std::optional<Reg> register_of(std::string_view name);
 
 }  // namespace svd

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slicer/queries/register_names.h"
+#include "slicer/register_names.h"
+
+#include <algorithm>
 
 namespace svd {
 
@@ -22,6 +24,12 @@ std::string register_name(Reg reg) {
     default:
       return "gs";
   }
+}
+
+std::optional<Reg> register_of(std::string_view name) {
+  auto found = std::find(kGeneralNames.begin(), kGeneralNames.end(), name);
+  if (found == kGeneralNames.end()) return std::nullopt;
+  return static_cast<Reg>(found - kGeneralNames.begin());
 }
 
 }  // namespace svd
