@@ -13,7 +13,7 @@ define build
 @cmake --build --preset $(1) -j$(JOBS) $(if $(2),--target $(2))
 endef
 
-.PHONY: help demo test oracle bench bench-record bench-chaos bench-reduce evaluation servers fuzz format tidy clean
+.PHONY: help demo test oracle bench bench-record bench-chaos bench-reduce bench-slices evaluation servers fuzz format tidy clean
 
 help:
 	@echo 'make demo     install what is missing, build, and show the main job on an example'
@@ -24,6 +24,7 @@ help:
 	@echo 'make bench-chaos   count how often the examples fail under each kind of scheduling'
 	@echo 'make evaluation  record the examples and the servers, and make the table of docs/evaluation.md'
 	@echo 'make bench-reduce  measure what of the examples matters to how they end'
+	@echo 'make bench-slices  measure what each step to smaller slices does to the examples'
 	@echo 'make servers  install servers of Debian and record them under a small load'
 	@echo 'make fuzz     look for inputs that break the readers, FUZZ_SECONDS=$(FUZZ_SECONDS) for each'
 	@echo 'make format   lay out the sources and check their licence lines'
@@ -73,6 +74,11 @@ bench-reduce:
 	@packaging/install-missing build run
 	$(call build,release,svd-record svd-analyze svd_tool svd_preload svd_examples)
 	@tests/bench/reduce/run build/release
+
+bench-slices:
+	@packaging/install-missing build run
+	$(call build,release,svd-record svd-analyze svd_tool svd_preload svd_examples)
+	@tests/bench/slices/run build/release
 
 servers:
 	@packaging/install-missing build run measure

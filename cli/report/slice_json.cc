@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "report/slice_text.h"
@@ -77,14 +78,16 @@ Json step_json(const StoryEntry& entry) {
 
 Json slice_json(const SliceReport& report) {
   const Story& story = report.explanation.story;
+  std::map<StoryPlace::Key, const StoryEntry*> told;  // statements that are entries of their own
+  for (const StoryEntry& entry : story.entries)
+    if (entry.kind == StoryEntry::Kind::kStatement) told[entry.accesses[0].place.key()] = &entry;
   Json statements = Json::array();
   Json races = Json::array();
   for (const StoryPlace& place : story.statements) {
     Json json{{"order", statements.size() + 1}};
     json.update(place_json(place));
-    for (const StoryEntry& entry : story.entries) {
-      if (entry.kind != StoryEntry::Kind::kStatement || !(entry.accesses[0].place == place))
-        continue;
+    if (auto found = told.find(place.key()); found != told.end()) {
+      const StoryEntry& entry = *found->second;
       Json threads = Json::array();
       for (ThreadId thread : entry.threads) threads.push_back(thread.value);
       json["threads"] = threads;

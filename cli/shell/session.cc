@@ -73,6 +73,7 @@ Result<Seq> Session::seq(std::string_view word) const {
 }
 
 Result<Found> Session::find(Seq seq) {
+  if (trace_.steps() == 0) return wrong("the trace has no instructions");
   auto found = run_.find(seq);
   if (!found) return wrong(fmt::format("instruction {} was lost", seq.value));
   return *std::move(found);

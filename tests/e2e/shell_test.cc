@@ -141,6 +141,16 @@ TEST(Shell, ADamagedTraceIsAskedAboutAsFarAsItGoes) {
   EXPECT_THAT(result.out, HasSubstr("=>        100"));
 }
 
+TEST(Shell, ATraceOfNothingHasNothingToAskAbout) {
+  std::string path = race_trace() + ".empty";
+  CommandOptions options;
+  options.input = "svd-trace 1\nprocess engine=text\n";
+  ASSERT_EQ(analyze({"assemble", "-", "-o", path}, options).exit_code, 0);
+  CommandResult result = shell("why\nstack\n", path);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the trace has no instructions"));
+}
+
 // A person at a terminal. History goes to a folder of the test's own.
 class ShellAtATerminal : public testing::Test {
  protected:

@@ -92,7 +92,7 @@ TEST(Slice, WrongCriteriaGetASentence) {
   EXPECT_THAT(complaint("reg:xmm0@5"), HasSubstr("is no general register"));
   EXPECT_THAT(complaint("pc:decision+0x10"), HasSubstr("did you mean 'decisions'"));
   EXPECT_THAT(complaint("pc:decisions+0x0"), HasSubstr("was never executed; next to it: 0x"));
-  EXPECT_THAT(complaint("reg:rxx@5"), HasSubstr("is no register"));
+  EXPECT_THAT(complaint("reg:rxx@5"), HasSubstr("did you mean 'rax'"));
   EXPECT_THAT(complaint("pc:nowhere"), HasSubstr("an address"));
   EXPECT_THAT(complaint("output:1000"), HasSubstr("the run has no writes"));
 }
