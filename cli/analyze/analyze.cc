@@ -74,7 +74,7 @@ void add_options(Command& command, Options& options) {
   command.example("svd-analyze --error-exitcode=1 test.fb",
                   "for CI: fails when there is a finding");
   command.usage("[options] TRACE");
-  app.add_option("TRACE", options.input, "the trace file, written by svd-record");
+  app.add_option("TRACE", options.input, "the trace that svd-record wrote, or an STD log");
   auto detectors = [&options](const std::string& list) { options.detectors = detectors_of(list); };
   app.add_option_function<std::string>("--detectors", detectors, "names with commas; default, all")
       ->type_name("LIST");

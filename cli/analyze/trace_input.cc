@@ -16,7 +16,9 @@
 namespace svd::cli {
 
 void add_trace(Command& command, std::string& path) {
-  command.app().add_option("TRACE", path, "the trace file, written by svd-record")->required();
+  command.app()
+      .add_option("TRACE", path, "the trace that svd-record wrote, or an STD log")
+      ->required();
 }
 
 CLI::Option* add_output(Command& command, std::string& path, const std::string& what) {

@@ -4,12 +4,15 @@
 
 #include "svd/trace/std_log.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <sstream>
+#include <tuple>
 
 #include "support/random_trace.h"
 #include "support/small_trace.h"
@@ -97,6 +100,60 @@ TEST(StdLog, ErrorsAreSaid) {
   EXPECT_THAT(error_of("|r(x)|1\n"), HasSubstr("log:1"));
   EXPECT_THAT(error_of("T0|r(x)|"), HasSubstr("log:1"));
   EXPECT_THAT(error_of("T0"), HasSubstr("log:1"));
+}
+
+// What is read of a file that holds the log.
+Result<TraceReader> read_as_is(const std::string& log, const TempFile& file) {
+  std::ofstream(file.path()) << log;
+  return TraceReader::open(file.path());
+}
+
+TEST(StdLog, IsReadAsItIs) {
+  std::string long_names = "a name of a thread|w(a name of a variable)|a location\n";
+  std::string many;  // of several chunks
+  for (int i = 0; i < 70'000; ++i) many += fmt::format("T{}|w(V{})|{}\n", i % 7, i % 900, i % 50);
+  for (const std::string& log :
+       {random_std_log(1, 40), random_std_log(2, 400), long_names + long_names, many}) {
+    TempFile trace_file;
+    TempFile log_file;
+    TraceReader trace = imported(log, trace_file);
+    auto as_is = read_as_is(log, log_file);
+    ASSERT_TRUE(as_is) << as_is.error().describe();
+    EXPECT_EQ(text_of(*as_is), text_of(trace));
+    EXPECT_EQ(as_is->steps(), trace.steps());
+    EXPECT_TRUE(as_is->complete());
+    ASSERT_EQ(as_is->threads().size(), trace.threads().size());
+    for (std::size_t i = 0; i < trace.threads().size(); ++i) {
+      const ThreadInfo& is = as_is->threads()[i];
+      const ThreadInfo& was = trace.threads()[i];
+      EXPECT_EQ(std::tie(is.id, is.parent, is.name, is.steps, is.first_seq, is.last_seq),
+                std::tie(was.id, was.parent, was.name, was.steps, was.first_seq, was.last_seq));
+    }
+    Chunk chunk;
+    std::uint64_t text_bytes = 0;
+    for (std::size_t i = 0; i < as_is->chunks().size(); ++i) {
+      const ChunkInfo& info = as_is->chunks()[i];
+      ASSERT_TRUE(as_is->decode(i, chunk));
+      EXPECT_EQ(chunk.events.size(), info.events);
+      EXPECT_EQ(chunk.addresses.size(), info.accesses);
+      EXPECT_EQ(chunk.steps, info.steps);
+      EXPECT_EQ(info.offset, text_bytes);
+      text_bytes += info.bytes;
+    }
+    EXPECT_EQ(text_bytes, log.size());
+  }
+}
+
+TEST(StdLog, WhatIsNoLogIsRefused) {
+  TempFile file;
+  auto error_of = [&](const std::string& text) {
+    auto read = read_as_is(text, file);
+    return read ? std::string() : read.error().describe();
+  };
+  EXPECT_THAT(error_of("a text of more than a few words, and no trace"),
+              HasSubstr("is not an svd trace"));
+  EXPECT_THAT(error_of("T0|r(x)|1\nT0|r(x)|2\nT0|r(|3\n"),
+              HasSubstr(file.path() + ":3: expected THREAD|OP(OPERAND)|LOCATION"));
 }
 
 TEST(StdLog, OtherTracesAsCloseAsPossible) {
