@@ -18,6 +18,10 @@ namespace {
 // How many edges of each kind are looked at closely; no story shows more.
 constexpr std::size_t kMaxEdges = 200;
 
+// Instructions of a stub of the linker: endbr64 and a jump, or more of them where it is resolved
+// late.
+constexpr std::uint64_t kStub = 2;
+
 class Teller {
  public:
   Teller(const StoryInput& input, bool libraries, Diagnostics& diagnostics)
@@ -144,7 +148,8 @@ class Teller {
     }
   }
 
-  // Where the program's own code did it: the place itself or its innermost call to a library.
+  // Where the program's own code did it: the place itself or its innermost call to a library. A
+  // stub of the linker takes the place of who called it; it has run right behind that call.
   // False when that is nowhere.
   bool locate(StoryAccess& access) {
     if (is_own(access.instance.id)) {
@@ -153,11 +158,13 @@ class Teller {
     }
     const std::vector<Seq>& calls = in_.instances.stack(access.instance.seq);
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-      const InstanceFacts& facts = in_.instances.facts(*call);
-      if (facts.step == nullptr || facts.instance.thread != access.instance.thread) continue;
-      if (!is_own(facts.instance.id)) continue;
-      access.place = place_of(in_, facts.instance.id);
-      return true;
+      for (std::uint64_t back = 0; back <= kStub && back <= call->value; ++back) {
+        const InstanceFacts& facts = in_.instances.facts(Seq(call->value - back));
+        if (facts.step == nullptr || facts.instance.thread != access.instance.thread) break;
+        if (!is_own(facts.instance.id)) continue;
+        access.place = place_of(in_, facts.instance.id);
+        return true;
+      }
     }
     return false;
   }
@@ -177,7 +184,9 @@ class Teller {
     for (const StoryEntry& entry : story_.entries)
       for (const StoryAccess& access : entry.accesses)
         if (entry.kind != StoryEntry::Kind::kStatement && !is_own(access.instance.id))
-          for (Seq call : in_.instances.stack(access.instance.seq)) in_.instances.ask(call);
+          for (Seq call : in_.instances.stack(access.instance.seq))
+            for (std::uint64_t back = 0; back <= kStub && back <= call.value; ++back)
+              in_.instances.ask(Seq(call.value - back));
     in_.instances.answer(diagnostics_);
 
     std::vector<StoryEntry> kept;

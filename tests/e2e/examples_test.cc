@@ -183,8 +183,8 @@ TEST_P(ExampleTest, CorrectProgramHasNoFinding) {
 
 // The story of a failing run names the cause early: one of the lines that the manifest marks among
 // the first five statements, and a second one, so that both ends of the bug are there, among the
-// first ten. mysql_delete_insert fails by what it reads back from a file: its lines are in the story,
-// but what lies between the reading and the verdict comes before them.
+// first ten. In mysql_delete_insert that depends on the run: where the tables differ at the end it
+// is so, where only an event in the middle was wrong what reads the log comes first.
 TEST_P(ExampleTest, CauseIsEarlyInTheStory) {
   const json& entry = GetParam().entry;
   if (!GetParam().can_fail()) return;
