@@ -6,159 +6,184 @@
 
 namespace svd {
 
-void AccessDecoder::append(const Shape& shape, std::uint32_t first_predictor) {
+void AccessDecoder::append(const Shape& shape) {
   Plan plan;
-  plan.extent.accesses = shape.accesses;
-  plan.extent.ranges = shape.ranges;
-  plan.first_access = static_cast<std::uint32_t>(ops_.size());
-  plan.first_logged = static_cast<std::uint32_t>(logged_predictors_.size());
-  plan.first_range = static_cast<std::uint32_t>(range_predictors_.size());
-  plan.first_store = static_cast<std::uint32_t>(stores_.size());
+  plan.extent = {shape.part.steps(), shape.accesses, 0, shape.ranges, 0};
+  plan.first_group = static_cast<std::uint32_t>(addresses_.size());
+  plan.first_range = static_cast<std::uint32_t>(length_predictors_.size());
+  length_predictors_.resize(length_predictors_.size() + shape.ranges);
+  places_.clear();
+  std::uint32_t before = 0;  // logged addresses before the group
   for (std::uint16_t i = shape.part.first_slot; i < shape.part.end_slot; ++i) {
+    std::size_t lane = places_.size() % kGroup;
+    if (lane == 0) {
+      before = plan.extent.logged;
+      parts_.push_back({static_cast<std::uint32_t>(addresses_.size()), 0, 0});
+      addresses_.emplace_back();
+      values_.emplace_back();
+    }
+    AddressGroup& address = addresses_.back();
+    ValueGroup& value = values_.back();
     const Slot& slot = shape.block->slots[i];
-    Op op;
-    std::uint32_t predictor = first_predictor + i;
-    std::uint32_t root = 0;
+    Place place;
     if (is_logged(slot, shape.part)) {
-      root = ++plan.extent.logged;
-      logged_predictors_.push_back(predictor);
+      place.root = ++plan.extent.logged;
+      ++parts_.back().logged;
+    } else if (slot.source == AddressSource::kSlot) {
+      place = places_[slot.base - shape.part.first_slot];
+      place.offset += slot.offset;
     } else {
-      op.offset = slot.offset;
-      if (slot.source == AddressSource::kSlot) {
-        std::size_t base = plan.first_access + slot.base - shape.part.first_slot;
-        op.offset += ops_[base].offset;
-        root = roots_[base];
-      }
+      place.offset = slot.offset;
     }
-    if (slot.is_range()) range_predictors_.push_back(predictor);
+    places_.push_back(place);
+    address.offset[lane] = place.offset;
+    if (place.root != 0) {
+      address.rooted[lane] = ~std::uint64_t{0};
+      address.root[lane] = static_cast<std::int32_t>(place.root - 1 - before);
+    }
     if (slot.has_value()) {
-      op.mask = kLowBytes[slot.size & 15];
+      value.mask[lane] = kLowBytes[slot.size & 15];
+      value.stores[lane] = slot.write ? ~std::uint64_t{0} : 0;
       optional_ = optional_ || slot.optional;
-      if (slot.write) {
-        ++plan.extent.stores;
-        store_predictors_.push_back(predictor);
-        stores_.push_back(static_cast<std::uint32_t>(ops_.size()) - plan.first_access);
-      }
     }
-    ops_.push_back(op);
-    predictors_.push_back(predictor);
-    roots_.push_back(root);
-    rooted_.push_back(root == 0 ? 0 : ~0U);
+    ++parts_.back().accesses;
   }
+  plan.extent.groups = static_cast<std::uint32_t>(addresses_.size()) - plan.first_group;
   plans_.push_back(plan);
 }
 
-void AccessDecoder::start(std::span<const Shape> shapes, std::size_t block_count,
+void AccessDecoder::start(std::span<const Shape> shapes,
                           const ColumnSet<std::span<const std::uint8_t>>& columns, bool values) {
-  for (std::uint32_t block : used_blocks_) first_predictor_[block] = 0;
-  used_blocks_.clear();
-  if (first_predictor_.size() < block_count) first_predictor_.resize(block_count);
   plans_.clear();
-  ops_.clear();
+  parts_.clear();
+  addresses_.clear();
+  values_.clear();
+  length_predictors_.clear();
   optional_ = false;
-  for (auto* list : {&predictors_, &roots_, &rooted_, &logged_predictors_, &range_predictors_,
-                     &store_predictors_, &stores_})
-    list->clear();
-  std::uint32_t predictors = 1;
-  for (const Shape& shape : shapes) {
-    std::uint32_t& first = first_predictor_[shape.id.value];
-    if (first == 0) {
-      first = predictors;
-      predictors += static_cast<std::uint32_t>(shape.block->slots.size());
-      used_blocks_.push_back(shape.id.value);
-    }
-    append(shape, first);
-  }
-  for (auto* list : {&roots_, &rooted_, &logged_predictors_, &store_predictors_, &stores_})
-    list->resize(list->size() + kGroup);
-  address_predictors_.assign(predictors, {});
-  length_predictors_.assign(predictors, {});
+  for (const Shape& shape : shapes) append(shape);
+  parts_.resize(parts_.size() + kGroup);
   address_stream_ = MissDecoder(columns.addresses);
   length_stream_ = MissDecoder(columns.lengths);
   if (values) {
-    store_values_.assign(predictors, {});
-    missed_loads_.assign(predictors, 0);
     load_stream_ = MissDecoder(columns.loads);
     store_stream_ = MissDecoder(columns.stores);
     cache_.reset();
   }
 }
 
-void AccessDecoder::decode(const Extent& turn, std::uint64_t* addresses, std::uint64_t* lengths,
-                           std::uint64_t* values) {
-  decode_strides(
-      address_stream_, turn.logged, address_predictors_.data(), turn_->logged_predictors.data(),
-      [logged = turn_->logged.data() + 1](auto i, auto address) { logged[i] = address; });
-  if (turn.ranges > 0) {
-    decode_strides(length_stream_, turn.ranges, length_predictors_.data(),
-                   turn_->range_predictors.data(),
-                   [lengths](auto i, auto length) { lengths[i] = length; });
-  }
-  if (values == nullptr) {
-    place(turn.accesses, addresses);
-    return;
-  }
-  decode_told(turn);
-  if (optional_) {
-    place_and_load<true>(turn.accesses, addresses, values);
-  } else {
-    place_and_load<false>(turn.accesses, addresses, values);
-  }
-}
-
-void AccessDecoder::decode_strides(MissDecoder& stream, std::size_t count,
-                                   StridePredictor* predictors, const std::uint32_t* numbers,
-                                   auto&& put) {
-  stream.next(count, turn_->missed.data(), turn_->residuals.data());
-  const Turn& turn = *turn_;
-  for (std::size_t i = 0; i < count; ++i) {
-    StridePredictor predictor = predictors[numbers[i]];
-    put(i, predictor.step(turn.missed[i], turn.residuals[i]));
-    predictors[numbers[i]] = predictor;
-  }
-}
-
-void AccessDecoder::place(std::size_t count, std::uint64_t* addresses) const {
-  const Turn& turn = *turn_;
-  const Op* ops = ops_.data();
+void AccessDecoder::decode_lengths(std::size_t count, std::uint64_t* lengths) {
+  Turn& turn = *turn_;
+  length_stream_.next(count, turn.missed.data(), turn.residuals.data());
   for (std::size_t i = 0; i < count; ++i)
-    addresses[i] = ops[turn.ops[i]].offset + turn.logged[turn.roots[i]];
+    lengths[i] = length_predictors_[turn.ranges[i]].step(turn.missed[i], turn.residuals[i]);
 }
 
-void AccessDecoder::decode_told(const Extent& turn) {
+[[gnu::always_inline]] inline void AccessDecoder::decode_addresses(const Extent& turn) {
   Turn& to = *turn_;
-  std::fill_n(to.told.data(), turn.accesses, std::int8_t{0});
-  std::fill_n(to.values.data(), turn.accesses, 0);
-  load_stream_.misses(turn.accesses, [&](std::uint64_t i, std::uint64_t residual) {
-    to.told[i] = -1;
-    to.values[i] = missed_loads_[predictors_[to.ops[i]]] += residual;
-  });
-  decode_strides(store_stream_, turn.stores, store_values_.data(), to.store_predictors.data(),
-                 [&to](std::size_t i, std::uint64_t value) {
-                   to.told[to.stores[i]] = -1;
-                   to.values[to.stores[i]] = value;
-                 });
+  address_stream_.next(turn.logged, to.missed.data(), to.residuals.data());
+  std::uint64_t* missed = to.missed.data();
+  std::uint64_t* residuals = to.residuals.data();
+  std::uint64_t* logged = to.logged.data();
+  std::uint64_t* addresses = to.addresses.data();
+  AddressGroup* groups = addresses_.data();
+  for (std::uint32_t i = 0; i < turn.groups; ++i) {
+    const Part part = to.groups[i];
+    AddressGroup& group = groups[part.number];
+    group.logged.step(lanes_at(missed), lanes_at(residuals));
+    lanes_at(logged) = group.logged.last;
+    missed += part.logged;
+    residuals += part.logged;
+    logged += part.logged;
+  }
+  logged = to.logged.data();
+  for (std::uint32_t i = 0; i < turn.groups; ++i) {
+    const Part part = to.groups[i];
+    const AddressGroup& group = groups[part.number];
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < kGroup; ++k)
+      addresses[k] = group.offset[k] + (logged[group.root[k]] & group.rooted[k]);
+    logged += part.logged;
+    addresses += part.accesses;
+  }
 }
 
 template <bool kOptional>
-void AccessDecoder::place_and_load(std::size_t count, std::uint64_t* addresses,
-                                   std::uint64_t* values) {
+[[gnu::always_inline]] inline void AccessDecoder::decode_told(const Extent& turn) {
+  Turn& to = *turn_;
+  load_stream_.next(turn.accesses, to.missed.data(), to.residuals.data());
+  store_stream_.add(turn.accesses, to.missed.data(), to.residuals.data());
+  ValueGroup* groups = values_.data();
+  std::size_t at = 0;
+  for (std::uint32_t i = 0; i < turn.groups; ++i) {
+    const Part part = to.groups[i];
+    ValueGroup& group = groups[part.number];
+    Lanes missed = lanes_at(to.missed.data() + at);
+    Lanes mask = group.mask;
+    if constexpr (kOptional)
+      mask &= reinterpret_cast<Lanes>(lanes_at(to.addresses.data() + at) != kAbsent.value);
+    group.told.step(missed, lanes_at(to.residuals.data() + at));
+    group.told.stride &= group.stores;
+    Lanes told_mask = mask & (missed | group.stores);
+    lanes_at(to.told.data() + at) = group.told.last & told_mask;
+    lanes_at(to.told_mask.data() + at) = told_mask;
+    lanes_at(to.seen_mask.data() + at) = mask ^ told_mask;
+    at += part.accesses;
+  }
+}
+
+// Addresses are put here, beside values: the memory that a chunk is decoded to is far, and what is
+// done meanwhile is most here.
+[[gnu::always_inline]] inline void AccessDecoder::decode_values(std::size_t count,
+                                                                std::uint64_t* addresses,
+                                                                std::uint64_t* values) {
   const Turn& turn = *turn_;
-  const Op* ops = ops_.data();
   std::uint64_t* words = cache_.words();
   for (std::size_t i = 0; i < count; ++i) {
-    const Op& op = ops[turn.ops[i]];
-    std::uint64_t address = op.offset + turn.logged[turn.roots[i]];
+    std::uint64_t address = turn.addresses[i];
     addresses[i] = address;
-    std::uint64_t mask = op.mask;
-    if constexpr (kOptional) mask &= 0 - std::uint64_t{address != kAbsent.value};
-    std::uint64_t shift = 8 * (address & 7);
+    std::uint64_t shift = 8 * address & 63;
     std::uint64_t& word = words[ValueCache::place(address)];
     std::uint64_t seen = word >> shift;
-    auto told = static_cast<std::uint64_t>(std::int64_t{turn.told[i]});
-    std::uint64_t value = ((seen & ~told) | turn.values[i]) & mask;
-    word ^= (value ^ (seen & mask)) << shift;
-    values[i] = value;
+    values[i] = (seen & turn.seen_mask[i]) | turn.told[i];
+    word ^= ((seen & turn.told_mask[i]) ^ turn.told[i]) << shift;
+  }
+}
+
+[[gnu::always_inline]] inline void AccessDecoder::decode_turn(const Extent& turn,
+                                                              std::uint64_t* addresses,
+                                                              std::uint64_t* values) {
+  decode_addresses(turn);
+  if (values == nullptr) {
+    std::memcpy(addresses, turn_->addresses.data(), turn.accesses * sizeof *addresses);
+    return;
+  }
+  if (optional_) {
+    decode_told<true>(turn);
+  } else {
+    decode_told<false>(turn);
+  }
+  decode_values(turn.accesses, addresses, values);
+}
+
+[[gnu::target("avx2,bmi2")]] void AccessDecoder::decode_turn_avx2(const Extent& turn,
+                                                                  std::uint64_t* addresses,
+                                                                  std::uint64_t* values) {
+  decode_turn(turn, addresses, values);
+}
+
+void AccessDecoder::decode_turn_plain(const Extent& turn, std::uint64_t* addresses,
+                                      std::uint64_t* values) {
+  decode_turn(turn, addresses, values);
+}
+
+void AccessDecoder::decode(const Extent& turn, std::uint64_t* addresses, std::uint64_t* lengths,
+                           std::uint64_t* values) {
+  static const bool kAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+  if (turn.ranges > 0) decode_lengths(turn.ranges, lengths);
+  if (kAvx2) {
+    decode_turn_avx2(turn, addresses, values);
+  } else {
+    decode_turn_plain(turn, addresses, values);
   }
 }
 

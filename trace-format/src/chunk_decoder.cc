@@ -41,7 +41,7 @@ std::string ChunkDecoder::decode_executions(const ChunkCounts& counts, Chunk& ou
         *kept = history;
         kept = &histories_[run->thread.value];
         history = *kept;
-        run->first_seq = counts.first_seq + steps;
+        run->first_seq = counts.first_seq + (steps + turn.steps);
         run->first_access = static_cast<std::uint32_t>(accesses + turn.accesses);
         run->first_range = static_cast<std::uint32_t>(ranges + turn.ranges);
         run_end += run->exec_count;
@@ -53,21 +53,22 @@ std::string ChunkDecoder::decode_executions(const ChunkCounts& counts, Chunk& ou
       }
       std::uint32_t end = std::min(run_end, (exec / kStretch + 1) * kStretch);
       for (; exec < end && turn.accesses < AccessDecoder::kTurn; ++exec) {
-        std::uint32_t& entry = successors_.entry(history);
-        std::uint64_t predicted = entry;
-        std::uint64_t told = seen - residuals[exec % kStretch];
-        std::uint64_t shape = predicted ^ ((predicted ^ told) & missed[exec % kStretch]);
+        std::uint16_t& entry = successors_.entry(history);
+        std::uint64_t mask = missed[exec % kStretch];
+        std::uint64_t told = (seen - residuals[exec % kStretch]) & mask;
+        std::uint64_t shape = (entry & ~mask) | told;
         if (shape >= seen) [[unlikely]] {
           if (shape != seen || seen == shape_count)
             return "its executions name shapes that do not exist";
           ++seen;
         }
-        entry = execs[exec] = static_cast<std::uint32_t>(shape);
-        history = SuccessorPredictor::extend(history, entry);
-        steps += shapes[shape].part.steps();
+        execs[exec] = static_cast<std::uint32_t>(shape);
+        entry = static_cast<std::uint16_t>(shape);
+        history = SuccessorPredictor::extend(history, static_cast<std::uint32_t>(shape));
         if constexpr (kAccesses) {
-          accesses_.add(entry, turn);
+          accesses_.add(static_cast<std::uint32_t>(shape), turn);
         } else {
+          turn.steps += shapes[shape].part.steps();
           turn.accesses += shapes[shape].accesses;
           turn.ranges += shapes[shape].ranges;
         }
@@ -76,9 +77,12 @@ std::string ChunkDecoder::decode_executions(const ChunkCounts& counts, Chunk& ou
     if (turn.accesses > counts.accesses - accesses || turn.ranges > counts.ranges - ranges)
       return "its executions do not add up";
     if constexpr (kAccesses) {
-      accesses_.decode(turn, out.addresses.data() + accesses, out.lengths.data() + ranges,
+      // Of a copy, so that the turn itself stays in registers.
+      const AccessDecoder::Extent whole = turn;
+      accesses_.decode(whole, out.addresses.data() + accesses, out.lengths.data() + ranges,
                        values == nullptr ? nullptr : values + accesses);
     }
+    steps += turn.steps;
     accesses += turn.accesses;
     ranges += turn.ranges;
   }
@@ -113,7 +117,7 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts,
   successor_stream_ = MissDecoder(columns.successors);
   std::string problem;
   if (out.has_addresses) {
-    accesses_.start(out.shapes, blocks.size(), columns, out.has_values);
+    accesses_.start(out.shapes, columns, out.has_values);
     problem = decode_executions<true>(counts, out);
   } else {
     problem = decode_executions<false>(counts, out);

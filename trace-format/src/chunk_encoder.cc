@@ -68,22 +68,16 @@ void ChunkEncoder::open_run() {
 }
 
 void ChunkEncoder::add_shape(PartId id, const KnownPart& known) {
-  if (known.id.value >= predictors_.size()) predictors_.resize(known.id.value + 1, kNone);
-  std::uint32_t& predictor = predictors_[known.id.value];
-  if (predictor == kNone) {
-    predictor = static_cast<std::uint32_t>(addresses_.size());
-    std::size_t slots = addresses_.size() + known.block->slots.size();
-    addresses_.resize(slots);
-    lengths_.resize(slots);
-    loads_.resize(slots);
-    stores_.resize(slots);
-    pages_.resize(slots, ~std::uint64_t{0});
-  }
   Way& way = ways_[id.value];
   way.shape = static_cast<std::uint32_t>(shapes_.size());
   used_.push_back(id);
   shapes_.push_back(make_shape(known.id, *known.block, known.part));
-  way.ops = append_ops(shapes_.back(), predictor, ops_);
+  way.ops = append_ops(shapes_.back(), ops_);
+  addresses_.resize(ops_.size());
+  lengths_.resize(ops_.size());
+  loads_.resize(ops_.size());
+  stores_.resize(ops_.size());
+  pages_.resize(ops_.size(), ~std::uint64_t{0});
   way.steps = known.part.steps();
   way.worst_bytes = static_cast<std::uint32_t>(
       kExecBytes + kStreamBytes * (2 * shapes_.back().accesses + shapes_.back().ranges));
@@ -118,10 +112,10 @@ std::size_t ChunkEncoder::code_successors(std::span<const PartId> parts,
     if (ways_[id.value].shape == kNone) [[unlikely]]
       add_shape(id, known[id.value]);
     const Way& way = ways_[id.value];
-    std::uint32_t& entry = successors_.entry(history);
+    std::uint16_t& entry = successors_.entry(history);
     if (!stream.hit(entry == way.shape)) stream.miss(seen_ - way.shape);
     seen_ += way.shape == seen_ ? 1 : 0;
-    entry = way.shape;
+    entry = static_cast<std::uint16_t>(way.shape);
     history = SuccessorPredictor::extend(history, way.shape);
     counts_.steps += way.steps;
     worst_bytes_ += way.worst_bytes;
@@ -138,17 +132,17 @@ std::size_t ChunkEncoder::code_successors(std::span<const PartId> parts,
 
 const std::uint64_t* ChunkEncoder::code_addresses(std::size_t execs, const std::uint64_t* logged) {
   MissEncoder stream = address_stream_;
-  StridePredictor* predictors = addresses_.data();
-  std::uint64_t* pages = pages_.data();
   std::uint64_t* address = turn_addresses_.data();
   for (std::size_t exec = 0; exec < execs; ++exec) {
     const OpSpan span = turn_[exec];
     const SlotOp* op = ops_.data() + span.first;
+    StridePredictor* predictors = addresses_.data() + span.first;
+    std::uint64_t* pages = pages_.data() + span.first;
     for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
       std::uint64_t at = op->offset;
       if (op->kind == SlotOp::kPredict) {
         at = *logged++;
-        code_stride(stream, predictors[op->predictor], at);
+        code_stride(stream, predictors[i], at);
       } else if (op->kind == SlotOp::kDerive) {
         at += address[op->base];
       }
@@ -156,10 +150,10 @@ const std::uint64_t* ChunkEncoder::code_addresses(std::size_t execs, const std::
       std::uint64_t size = 32U * op->reach;
       if (op->range) [[unlikely]] {
         size = *logged++;
-        code_stride(length_stream_, lengths_[op->predictor], size);
+        code_stride(length_stream_, lengths_[span.first + i], size);
         ++counts_.ranges;
       }
-      if (at != kAbsent.value) touch(pages[op->predictor], at, size);
+      if (at != kAbsent.value) touch(pages[i], at, size);
     }
     address += span.count;
   }
@@ -175,10 +169,13 @@ const std::uint64_t* ChunkEncoder::code_values(std::size_t execs, const std::uin
   for (std::size_t exec = 0; exec < execs; ++exec) {
     const OpSpan span = turn_[exec];
     const SlotOp* op = ops_.data() + span.first;
+    StridePredictor* stored = stores_.data() + span.first;
+    std::uint64_t* missed = loads_.data() + span.first;
     for (std::uint32_t i = 0; i < span.count; ++i, ++op) {
-      // What has no value, or did not happen, is a hit: decoding need not ask.
+      // What has no value, is of the other kind or did not happen is a hit: decoding need not ask.
       if (op->value_bytes == 0) {
         loads.hit(true);
+        stores.hit(true);
         continue;
       }
       unsigned unused = 64U - 8U * op->value_bytes;
@@ -190,7 +187,7 @@ const std::uint64_t* ChunkEncoder::code_values(std::size_t execs, const std::uin
       std::uint64_t seen = word >> shift;
       if (op->write) {
         loads.hit(true);
-        StridePredictor& predictor = stores_[op->predictor];
+        StridePredictor& predictor = stored[i];
         std::uint64_t told = predictor.predict();
         std::uint64_t residual = sign_extend(value - predictor.last, unused);
         if (!stores.hit(!happens || ((told ^ value) & mask) == 0)) {
@@ -198,10 +195,12 @@ const std::uint64_t* ChunkEncoder::code_values(std::size_t execs, const std::uin
           told = predictor.last + residual;
         }
         predictor.update(told);
-      } else if (!loads.hit(!happens || (seen & mask) == value)) {
-        std::uint64_t& last = loads_[op->predictor];
-        loads.miss(sign_extend(value - last, unused));
-        last = value;
+      } else {
+        stores.hit(true);
+        if (!loads.hit(!happens || (seen & mask) == value)) {
+          loads.miss(sign_extend(value - missed[i], unused));
+          missed[i] = value;
+        }
       }
       if (happens) word ^= ((value ^ seen) & mask) << shift;
     }
@@ -254,7 +253,6 @@ std::vector<ThreadId> ChunkEncoder::threads() const {
 
 void ChunkEncoder::reset() {
   for (PartId id : used_) ways_[id.value] = Way{};
-  for (const Shape& shape : shapes_) predictors_[shape.id.value] = kNone;
   used_.clear();
   Seq next = now();
   counts_ = ChunkCounts{};

@@ -87,13 +87,12 @@ class ChunkEncoder {
   // Bytes that the columns can have grown to where nothing is predicted and nothing compresses.
   std::uint64_t worst_bytes_ = 0;
 
-  std::vector<Way> ways_;                  // by PartId
-  std::vector<PartId> used_;               // of ways_
-  std::vector<std::uint32_t> predictors_;  // of a block's first slot, or kNone; by BlockId
+  std::vector<Way> ways_;     // by PartId
+  std::vector<PartId> used_;  // of ways_
   std::vector<Shape> shapes_;
   std::vector<SlotOp> ops_;
 
-  // By static slot.
+  // By slot of a shape, as ops_.
   std::vector<StridePredictor> addresses_;
   std::vector<StridePredictor> lengths_;
   std::vector<StridePredictor> stores_;

@@ -130,6 +130,10 @@ class MissDecoder {
   // The same as lists: all ones where missed, or 0.
   void next(std::size_t count, std::uint64_t* missed, std::uint64_t* residuals) {
     std::fill_n(missed, count, 0);
+    add(count, missed, residuals);
+  }
+  // Into lists that hold the misses of another stream; what was missed there is not here.
+  void add(std::size_t count, std::uint64_t* missed, std::uint64_t* residuals) {
     misses(count, [&](std::uint64_t i, std::uint64_t residual) {
       missed[i] = ~std::uint64_t{0};
       residuals[i] = residual;
@@ -206,19 +210,20 @@ struct StridePredictor {
   }
 };
 
-// What followed the last few executed shapes of the same thread.
+// What followed the last few executed shapes of the same thread: the low bits of its number. Shapes
+// beyond them are never predicted right.
 class SuccessorPredictor {
  public:
   void reset() { table_.assign(kEntries, 0); }
-  std::uint32_t& entry(std::uint32_t history) { return table_[history]; }
+  std::uint16_t& entry(std::uint32_t history) { return table_[history]; }
   // Four shapes of history: each shifts the older ones by a quarter of the index.
   static std::uint32_t extend(std::uint32_t history, std::uint32_t shape) {
-    return ((history << 4) ^ ((shape + 1) * 0x9E3779B1U >> 16)) & (kEntries - 1);
+    return (history * 0x79B0 + shape + 1) & (kEntries - 1);
   }
 
  private:
   static constexpr std::uint32_t kEntries = 1U << 16;
-  std::vector<std::uint32_t> table_;
+  std::vector<std::uint16_t> table_;
 };
 
 // The bytes last seen at recently used addresses, in aligned words. Words share entries without

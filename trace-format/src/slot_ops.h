@@ -14,8 +14,7 @@ namespace svd {
 struct SlotOp {
   enum Kind : std::uint8_t { kPredict, kConstant, kDerive };
   std::uint64_t offset = 0;
-  std::uint32_t predictor = 0;  // of the static slot, within the chunk
-  std::uint16_t base = 0;       // kDerive: index into the same execution's addresses
+  std::uint16_t base = 0;  // kDerive: index into the same execution's addresses
   Kind kind : 2 = kPredict;
   std::uint8_t write : 1 = 0;
   std::uint8_t range : 1 = 0;
@@ -30,9 +29,8 @@ struct OpSpan {
   std::uint32_t count = 0;
 };
 
-// Appends the operations of `shape`, whose block's predictors start at `first_predictor`.
-inline OpSpan append_ops(const Shape& shape, std::uint32_t first_predictor,
-                         std::vector<SlotOp>& ops) {
+// Appends the operations of `shape`.
+inline OpSpan append_ops(const Shape& shape, std::vector<SlotOp>& ops) {
   OpSpan span{static_cast<std::uint32_t>(ops.size()), shape.accesses};
   for (std::uint16_t i = shape.part.first_slot; i < shape.part.end_slot; ++i) {
     const Slot& slot = shape.block->slots[i];
@@ -41,7 +39,6 @@ inline OpSpan append_ops(const Shape& shape, std::uint32_t first_predictor,
     op.range = slot.is_range();
     op.value_bytes = slot.has_value() ? static_cast<std::uint8_t>(slot.size & 15) : std::uint8_t{0};
     op.reach = static_cast<std::uint8_t>((slot.size + 31) / 32);
-    op.predictor = first_predictor + i;
     op.offset = slot.offset;
     if (is_logged(slot, shape.part)) {
       op.kind = SlotOp::kPredict;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Four numbers side by side, and predictors of four: one instruction each where the processor has
+// AVX2 and the caller is compiled for it, two or a few elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace svd {
+
+inline constexpr std::size_t kLanes = 4;
+// The alignment is said because it otherwise depends on what the caller is compiled for.
+using Lanes [[gnu::vector_size(kLanes * sizeof(std::uint64_t)),
+              gnu::aligned(kLanes * sizeof(std::uint64_t))]] = std::uint64_t;
+
+// The same anywhere in an array of numbers.
+using LooseLanes [[gnu::vector_size(sizeof(Lanes)), gnu::aligned(sizeof(std::uint64_t))]] =
+    std::uint64_t;
+[[gnu::always_inline]] inline LooseLanes& lanes_at(std::uint64_t* numbers) {
+  return *reinterpret_cast<LooseLanes*>(numbers);
+}
+
+// StridePredictors.
+struct StrideLanes {
+  Lanes last{};
+  Lanes stride{};
+  Lanes candidate{};
+
+  // Moves each to what was predicted or, where `missed` is all ones, to the last value plus
+  // `residual`.
+  [[gnu::always_inline]] void step(const LooseLanes& missed, const LooseLanes& residual) {
+    Lanes difference = stride ^ ((stride ^ residual) & missed);
+    auto same = reinterpret_cast<Lanes>(difference == candidate);
+    stride ^= (stride ^ difference) & same;
+    candidate = difference;
+    last += difference;
+  }
+};
+
+}  // namespace svd
