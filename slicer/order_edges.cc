@@ -78,7 +78,7 @@ void BackwardWalk::close_triples(const Exec& exec, const WalkStep& step, const P
       triples_.add(static_cast<std::uint64_t>(me.id.value) << 32 | open.remote.id.value,
                    open.after.id.value,
                    {instance(me), slot.write, instance(open.remote), instance(open.after), at,
-                    bytes, distance, own, key, 1},
+                    bytes, distance, own, key, 1, false},
                    key);
       memory_.update(at, bytes, [this](Addr, unsigned length, MemoryWord& part) {
         set_triple(part, length, 0);
@@ -107,6 +107,11 @@ void put_in_order(Slice& slice, const ThreadOrder& order) {
   for (RaceEdge& edge : slice.races)
     edge.ordered =
         order.before(edge.first.thread, edge.first.seq, edge.second.thread, edge.second.seq);
+  for (Triple& triple : slice.triples) {
+    const Instance &before = triple.before, &remote = triple.remote, &after = triple.after;
+    triple.ordered = order.before(before.thread, before.seq, remote.thread, remote.seq) &&
+                     order.before(remote.thread, remote.seq, after.thread, after.seq);
+  }
   auto sort = [](auto& all, auto member) {
     std::stable_sort(all.begin(), all.end(),
                      [member](const auto& a, const auto& b) { return a.*member < b.*member; });

@@ -60,6 +60,7 @@ struct RawFinding {
   // How much speaks for it, and how near what belongs together lies: of detectors that rank.
   std::uint64_t score = 0;
   std::uint64_t distance = 0;
+  bool minor = false;                  // of a violation: may well be meant so
   std::optional<bool> serializable{};  // of a violation, where it was asked: see cycles.h
   std::vector<Meeting> instances{};    // of a race or violation, the first kMostInstances
 

@@ -149,6 +149,11 @@ void Scan::flag(const Touch& access) {
 void Scan::event(const Event& event, Moment now) {
   for (Detector* follower : followers_) follower->happened(event, sync_.index(event.thread));
   sync_.event(event, now, *this);
+  for (const Sync& operation : descriptors_.operations(event)) {
+    Event said = event;
+    said.body = operation;
+    sync_.event(said, now, *this);
+  }
   if (const auto* atomic = std::get_if<Atomic>(&event.body)) {
     for (Detector* detector : detectors_)
       detector->atomic_block(sync_.index(event.thread), atomic->edge == Edge::kBegin, now);

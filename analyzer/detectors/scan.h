@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "detectors/access_filter.h"
+#include "detectors/descriptors.h"
 #include "detectors/detector.h"
 #include "detectors/lock_sets.h"
 #include "detectors/moments.h"
@@ -77,6 +78,7 @@ class Scan : private OrderListener {
   Moments moments_;
   Sites sites_;
   SyncModel sync_;
+  Descriptors descriptors_;
   AccessFilter filter_;
   Lifetimes lifetimes_;
   std::vector<Detector*> detectors_;

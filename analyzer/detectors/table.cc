@@ -40,10 +40,9 @@ std::unique_ptr<Detector> read_log(std::string_view name, std::size_t, LockSets&
   return std::make_unique<ReadLog>(name);
 }
 
-template <TwoPhaseDetector::Tier tier>
 std::unique_ptr<Detector> two_phase(std::string_view name, std::size_t threads,
                                     LockSets& lock_sets) {
-  return std::make_unique<TwoPhaseDetector>(name, tier, threads, lock_sets);
+  return std::make_unique<TwoPhaseDetector>(name, threads, lock_sets);
 }
 
 std::unique_ptr<Detector> paper_two_phase(std::string_view name, std::size_t threads, LockSets&) {
@@ -60,29 +59,28 @@ std::unique_ptr<Detector> online(std::string_view name, std::size_t threads, Loc
 }
 
 constexpr std::array kDetectors{
-    DetectorInfo{"svd-2pl", "computations that went on with what others had overwritten", true,
-                 false, Races::kAll, two_phase<TwoPhaseDetector::Tier::kUpper>, paper_two_phase,
-                 true},
-    DetectorInfo{"svd-2pl-minor", "the same, where it may well be meant so", false, false,
-                 Races::kAll, two_phase<TwoPhaseDetector::Tier::kMinor>, nullptr, true},
-    DetectorInfo{"svd-cycle", "computations that cannot be put one after the other", false, false,
-                 Races::kAll, cycles<false>, cycles<true>},
-    DetectorInfo{"svd-online", "what the published detector would have told while it ran", false,
-                 false, Races::kAll, online},
-    DetectorInfo{"race-hb", "accesses that nothing ordered in this run", true, false,
-                 Races::kHarmful, races<RaceDetector::Mode::kHappensBefore>},
-    DetectorInfo{"race-harmless", "the same, where either order has the same outcome", false, false,
-                 Races::kHarmless, races<RaceDetector::Mode::kHappensBefore>},
-    DetectorInfo{"race-frontier", "those of race-hb from which the others follow", false, false,
-                 Races::kAll, frontier},
-    DetectorInfo{"race-hybrid", "accesses that another run can have at once: no common lock", false,
-                 false, Races::kAll, races<RaceDetector::Mode::kHybrid>},
-    DetectorInfo{"race-lockset", "data that no lock protects consistently", false, false,
-                 Races::kAll, lockset},
-    DetectorInfo{"svd-log", "reads of another thread's value in place of one's own", false, false,
-                 Races::kAll, read_log},
-    DetectorInfo{"declared-atomic", "blocks declared atomic that are not serializable", true, true,
-                 Races::kAll, declared_atomic},
+    DetectorInfo{"svd-2pl", "computations that went on with what others had overwritten",
+                 Default::kYes, false, Told::kUpper, two_phase, paper_two_phase, true},
+    DetectorInfo{"svd-2pl-minor", "the same, where it may well be meant so", Default::kOnSlice,
+                 false, Told::kMinor, two_phase, nullptr, true},
+    DetectorInfo{"svd-cycle", "computations that cannot be put one after the other", Default::kNo,
+                 false, Told::kAll, cycles<false>, cycles<true>},
+    DetectorInfo{"svd-online", "what the published detector would have told while it ran",
+                 Default::kNo, false, Told::kAll, online},
+    DetectorInfo{"race-hb", "accesses that nothing ordered in this run", Default::kYes, false,
+                 Told::kHarmful, races<RaceDetector::Mode::kHappensBefore>},
+    DetectorInfo{"race-harmless", "the same, where either order has the same outcome", Default::kNo,
+                 false, Told::kHarmless, races<RaceDetector::Mode::kHappensBefore>},
+    DetectorInfo{"race-frontier", "those of race-hb from which the others follow", Default::kNo,
+                 false, Told::kAll, frontier},
+    DetectorInfo{"race-hybrid", "accesses that another run can have at once: no common lock",
+                 Default::kNo, false, Told::kAll, races<RaceDetector::Mode::kHybrid>},
+    DetectorInfo{"race-lockset", "data that no lock protects consistently", Default::kNo, false,
+                 Told::kAll, lockset},
+    DetectorInfo{"svd-log", "reads of another thread's value in place of one's own",
+                 Default::kOnSlice, false, Told::kAll, read_log},
+    DetectorInfo{"declared-atomic", "blocks declared atomic that are not serializable",
+                 Default::kYes, true, Told::kAll, declared_atomic},
 };
 
 }  // namespace
@@ -91,8 +89,7 @@ std::span<const DetectorInfo> all_detectors() { return kDetectors; }
 
 std::unique_ptr<UnitDetector> make_units(bool paper, std::size_t threads, LockSets& lock_sets) {
   if (paper) return std::make_unique<PaperTwoPhase>("svd-2pl", threads);
-  return std::make_unique<TwoPhaseDetector>("svd-2pl", TwoPhaseDetector::Tier::kUpper, threads,
-                                            lock_sets);
+  return std::make_unique<TwoPhaseDetector>("svd-2pl", threads, lock_sets);
 }
 
 bool has_atomic_blocks(const TraceReader& trace) {

@@ -12,18 +12,26 @@
 
 namespace svd {
 
-// Which of its races a detector tells (harmless.h).
-enum class Races { kHarmful, kHarmless, kAll };
+// Which of what was found a detector tells: of races those that are harmless (harmless.h) or not,
+// of violations those that may well be meant so or not.
+enum class Told { kAll, kHarmful, kHarmless, kUpper, kMinor };
+
+// When a detector runs that nobody asks for.
+enum class Default {
+  kYes,
+  kOnSlice,  // in a run that failed, and what it finds is told where it led to the failure
+  kNo,
+};
 
 struct DetectorInfo {
   std::string_view name;
   std::string_view summary;
-  bool by_default;
+  Default by_default;
   bool needs_atomic_blocks;  // finds nothing in a trace that declares none
-  Races races;
+  Told told;
   using Make = std::unique_ptr<Detector> (*)(std::string_view name, std::size_t threads,
                                              LockSets& lock_sets);
-  Make make;
+  Make make;                  // detectors made by the same function are one
   Make make_paper = nullptr;  // with the units of the paper
   bool violations = false;    // of units: they can be serializable nevertheless (cycles.h)
 };

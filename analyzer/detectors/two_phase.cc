@@ -127,13 +127,10 @@ void TwoPhaseDetector::executed(const Exec& exec, ThreadIndex thread, Moment fir
 
 std::vector<RawFinding> TwoPhaseDetector::findings() {
   std::vector<RawFinding> found;
-  if (tier_ == Tier::kUpper) {
-    for (const auto& [key, finding] : upper_) found.push_back(finding);
-  } else {
-    // What is also found with a dependence is not told again without.
-    for (const auto& [key, finding] : lower_)
-      if (upper_.count(key) == 0) found.push_back(finding);
-  }
+  for (const auto& [key, finding] : upper_) found.push_back(finding);
+  // What is also found with a dependence is not told again without.
+  for (const auto& [key, finding] : lower_)
+    if (upper_.count(key) == 0) found.push_back(finding);
   std::sort(found.begin(), found.end(), [](const RawFinding& a, const RawFinding& b) {
     return std::tuple(b.score, a.distance, a.accesses[2].moment) <
            std::tuple(a.score, b.distance, b.accesses[2].moment);
@@ -380,6 +377,7 @@ void TwoPhaseDetector::add(const Mark& first, const Mark& remote, const Trigger&
   auto [entry, added] = (evidence.minor ? lower_ : upper_).try_emplace(key);
   RawFinding& finding = entry->second;
   finding.detector = name_;
+  finding.minor = evidence.minor;
   if (count) finding.happened({Moment(first.moment), Moment(remote.moment), range.address});
   std::uint64_t score = evidence.score();
   if (!added && std::pair(score, ~distance) <= std::pair(finding.score, ~finding.distance)) return;

@@ -23,16 +23,10 @@ namespace svd {
 
 class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
  public:
-  enum class Tier {
-    kUpper,
-    kMinor,  // what may well be meant so
-  };
-
   // `lock_sets` must outlive it.
-  TwoPhaseDetector(std::string_view name, Tier tier, std::size_t threads, LockSets& lock_sets)
+  TwoPhaseDetector(std::string_view name, std::size_t threads, LockSets& lock_sets)
       : UnitDetector(threads),
         name_(name),
-        tier_(tier),
         lock_sets_(lock_sets),
         orders_(threads),
         threads_(threads) {}
@@ -129,7 +123,6 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
            const Evidence& evidence, std::uint64_t distance, bool count);
 
   std::string_view name_;
-  Tier tier_;
   LockSets& lock_sets_;
   Clocks orders_;
   std::vector<Thread> threads_;

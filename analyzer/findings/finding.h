@@ -48,6 +48,8 @@ struct Finding {
   std::vector<std::string> detectors{};
   std::uint64_t rank = 0;  // from 1, the best first
   std::optional<bool> on_slice{};
+  // Of what is on the slice: smaller is nearer to the failure, as the slice's story measures it.
+  std::optional<float> nearness{};
   // Of a violation: whether the units can be put one after the other all the same; none: not asked.
   std::optional<bool> serializable{};
   std::uint64_t occurrences = 0;

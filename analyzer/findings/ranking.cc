@@ -2,7 +2,11 @@
 
 #include "findings/ranking.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,33 +23,65 @@ bool has(const Finding& finding, std::string_view detector) {
          finding.detectors.end();
 }
 
-bool is_log(const Finding& finding) { return has(finding, "svd-log"); }
-bool is_prediction(const Finding& finding) {
-  return (has(finding, "race-hybrid") || has(finding, "race-lockset")) &&
-         !has(finding, "race-hb") && !has(finding, "race-frontier");
-}
-bool is_minor(const Finding& finding) {
-  return finding.detectors.size() == 1 &&
-         (has(finding, "svd-2pl-minor") || has(finding, "svd-cycle") ||
-          has(finding, "svd-online") || has(finding, "race-harmless"));
-}
+// What is told first of a finding names its first detector.
 int tier(const Finding& finding) {
-  return is_log(finding) || is_minor(finding) ? 2 : is_prediction(finding) ? 1 : 0;
+  constexpr std::array kMinor{"svd-log", "svd-2pl-minor", "svd-cycle", "svd-online",
+                              "race-harmless"};
+  constexpr std::array kPredictions{"race-hybrid", "race-lockset"};
+  auto of = [&finding](const auto& names) {
+    return std::find(names.begin(), names.end(), finding.detectors.front()) != names.end();
+  };
+  return of(kMinor) ? 2 : of(kPredictions) ? 1 : 0;
 }
 
-// Findings with the same key are about the same; "" is about nothing else.
-std::string subject(const Finding& finding) {
-  std::string memory = finding.variable.empty() ? finding.memory : finding.variable;
-  if (memory.empty() || has(finding, "declared-atomic") || has(finding, "svd-cycle")) return "";
-  if (is_log(finding)) return "log " + memory;
-  bool minor =
-      has(finding, "svd-2pl-minor") || has(finding, "svd-online") || has(finding, "race-harmless");
-  return (minor ? "minor " : "race ") + memory;
+bool is_log(const Finding& finding) { return finding.detectors.front() == "svd-log"; }
+
+// "entries[].value" of "entries[58].value".
+std::string of_any_element(const std::string& variable) {
+  std::string text;
+  bool index = false;
+  for (char c : variable) {
+    if (c == ']') index = false;
+    if (!index) text += c;
+    if (c == '[') index = true;
+  }
+  return text;
+}
+
+// What the program calls places in allocated memory, where some finding knows.
+std::map<std::string, std::string> names_of_memory(const std::vector<Finding>& findings) {
+  std::map<std::string, std::string> names;
+  for (const Finding& finding : findings)
+    if (!finding.variable.empty() && !finding.memory.empty())
+      names.emplace(finding.memory, finding.variable);
+  return names;
+}
+
+// Findings with the same key are about the same; "" is about nothing else. Elements of an array are
+// the same, and where no debug information tells what the parts of a block of memory are, it is.
+std::string subject(const Finding& finding, const std::map<std::string, std::string>& names) {
+  if (has(finding, "declared-atomic") || has(finding, "svd-cycle")) return "";
+  if (!finding.variable.empty()) return of_any_element(finding.variable);
+  if (auto name = names.find(finding.memory); name != names.end())
+    return of_any_element(name->second);
+  const FindingAccess& access = finding.accesses.front();
+  if (finding.memory.empty()) return fmt::format("{:#x}", access.address.value);
+  if (access.place.pc.value != 0 && access.place.line == 0)
+    return finding.memory.substr(0, finding.memory.rfind(", at "));
+  return finding.memory;
+}
+
+float nearness(const Finding& finding) {
+  return finding.nearness.value_or(std::numeric_limits<float>::max());
 }
 
 bool tells_more(const Finding& a, const Finding& b) {
-  return std::tuple(-tier(a), a.score, b.distance, a.occurrences) >
-         std::tuple(-tier(b), b.score, a.distance, b.occurrences);
+  auto key = [](const Finding& f) {
+    bool minor = tier(f) == 2;
+    return std::tuple(tier(f), minor ? nearness(f) : 0, !f.on_slice.value_or(false), ~f.score,
+                      f.distance, ~f.occurrences);
+  };
+  return key(a) < key(b);
 }
 
 void put_together(Finding& into, Finding other) {
@@ -56,6 +92,7 @@ void put_together(Finding& into, Finding other) {
     if (!has(into, detector)) into.detectors.push_back(detector);
   }
   if (other.on_slice.value_or(false)) into.on_slice = true;
+  if (nearness(other) < nearness(into)) into.nearness = other.nearness;
   if (other.fingerprint != into.fingerprint) into.related.push_back(std::move(other));
 }
 
@@ -78,10 +115,11 @@ void count_alike(std::vector<Finding>& findings) {
 }
 
 void put_together(std::vector<Finding>& findings) {
+  std::map<std::string, std::string> names = names_of_memory(findings);
   std::map<std::string, std::size_t> first;
   std::vector<Finding> kept;
   for (Finding& finding : findings) {
-    std::string about = subject(finding);
+    std::string about = subject(finding, names);
     auto [known, added] = first.emplace(about, kept.size());
     if (added || about.empty()) {
       kept.push_back(std::move(finding));
@@ -103,9 +141,10 @@ void rank(std::vector<Finding>& findings) {
   count_alike(findings);
   put_together(findings);
   auto key = [](const Finding& finding) {
+    bool minor = tier(finding) == 2;
     return std::tuple(!finding.on_slice.value_or(false), tier(finding),
-                      is_log(finding) ? finding.occurrences : 0, ~finding.score,
-                      finding.serializable.value_or(false),
+                      minor ? nearness(finding) : 0, is_log(finding) ? finding.occurrences : 0,
+                      ~finding.score, finding.serializable.value_or(false), nearness(finding),
                       -static_cast<int>(finding.detectors.size()), is_range(finding),
                       finding.distance, finding.accesses.front().seq);
   };

@@ -27,17 +27,24 @@
 #include "findings/suppress.h"
 #include "report/report.h"
 #include "slicer/explain.h"
+#include "slicer/nearness.h"
 #include "svd/trace/chunk_stream.h"
 #include "svd/trace/nearest.h"
 
 namespace svd::cli {
 namespace {
 
+// A detector that is to run. `on_slice`: nobody asked for it, it is for what led to a failure.
+struct Chosen {
+  const DetectorInfo* info;
+  bool on_slice;
+};
+
 struct Options {
   std::string input;
   std::string output;
   std::string format = "text";
-  std::vector<const DetectorInfo*> detectors;
+  std::vector<Chosen> detectors;
   std::vector<std::string> suppressions;
   int error_exitcode = 0;
   bool paper_units = false;
@@ -46,10 +53,10 @@ struct Options {
   bool stats = false;
 };
 
-std::vector<const DetectorInfo*> detectors_of(const std::string& list) {
+std::vector<Chosen> detectors_of(const std::string& list) {
   std::vector<std::string_view> names{"all", "default"};
   for (const DetectorInfo& info : all_detectors()) names.push_back(info.name);
-  std::vector<const DetectorInfo*> chosen;
+  std::vector<Chosen> chosen;
   for (std::size_t at = 0; at <= list.size();) {
     std::size_t end = std::min(list.find(',', at), list.size());
     std::string name = list.substr(at, end - at);
@@ -59,9 +66,17 @@ std::vector<const DetectorInfo*> detectors_of(const std::string& list) {
                                                             name, did_you_mean(name, names)));
     }
     for (const DetectorInfo& info : all_detectors()) {
-      bool wanted = name == info.name || name == "all" || (name == "default" && info.by_default);
-      if (wanted && std::find(chosen.begin(), chosen.end(), &info) == chosen.end())
-        chosen.push_back(&info);
+      bool asked = name == info.name || name == "all";
+      bool wanted = name == "default" && info.by_default != Default::kNo;
+      if (!asked && !wanted) continue;
+      bool on_slice = !asked && info.by_default == Default::kOnSlice;
+      auto known = std::find_if(chosen.begin(), chosen.end(),
+                                [&info](const Chosen& other) { return other.info == &info; });
+      if (known == chosen.end()) {
+        chosen.push_back({&info, on_slice});
+      } else {
+        known->on_slice = known->on_slice && on_slice;
+      }
     }
   }
   return chosen;
@@ -96,8 +111,10 @@ int list_detectors(const Command& command, const Options& options) {
   auto output = Output::open(options.output, options.input);
   if (!output) return output_failed(command, output.error());
   for (const DetectorInfo& info : all_detectors()) {
-    output->write(fmt::format("{:<14} {:<8} {}\n", info.name, info.by_default ? "default" : "",
-                              info.summary));
+    std::string_view runs = info.by_default == Default::kYes       ? "default"
+                            : info.by_default == Default::kOnSlice ? "on slice"
+                                                                   : "";
+    output->write(fmt::format("{:<14} {:<8} {}\n", info.name, runs, info.summary));
   }
   if (auto written = output->finish(); !written) return output_failed(command, written.error());
   return kSuccess;
@@ -162,14 +179,6 @@ struct FailureSlice {
       : explainer(trace, diagnostics), explanation(explainer.explain("fault", {})) {}
   Explainer explainer;
   Result<Explanation> explanation;
-
-  bool holds(const CodePlace& place) const {
-    const std::vector<StoryPlace>& told = explanation->story.statements;
-    return explainer.is_on(explanation->slice, place.pc) ||
-           std::any_of(told.begin(), told.end(), [&place](const StoryPlace& statement) {
-             return place.line != 0 && statement.line == place.line && statement.file == place.file;
-           });
-  }
 };
 
 // Whether the program ended by a fault of its own: it was not told to end.
@@ -182,16 +191,22 @@ bool failed(const TraceReader& trace) {
          std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
 }
 
-// Of a detector's races those that it is to tell.
+// Of what was found that which the detector is to tell.
 std::vector<RawFinding> told(const DetectorInfo& info, Scan& scan, Detector& detector,
                              Diagnostics& diagnostics) {
   std::vector<RawFinding> found = detector.findings();
-  if (info.races == Races::kAll) return found;
-  std::vector<bool> none = harmless(scan.preparation(), found);
+  std::vector<bool> none;
+  bool races = info.told == Told::kHarmful || info.told == Told::kHarmless;
+  if (races) none = harmless(scan.preparation(), found);
   std::vector<RawFinding> kept;
-  for (std::size_t i = 0; i < found.size(); ++i)
-    if (none[i] == (info.races == Races::kHarmless)) kept.push_back(std::move(found[i]));
-  if (info.races == Races::kHarmful && kept.size() < found.size()) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    bool other = races ? none[i] != (info.told == Told::kHarmless)
+                       : info.told != Told::kAll && found[i].minor != (info.told == Told::kMinor);
+    if (other) continue;
+    kept.push_back(std::move(found[i]));
+    kept.back().detector = info.name;
+  }
+  if (info.told == Told::kHarmful && kept.size() < found.size()) {
     diagnostics.add("harmless-races", Severity::kInfo, found.size() - kept.size(),
                     "races with the same outcome in either order; --detectors=race-harmless "
                     "shows them");
@@ -209,10 +224,46 @@ void judge(const DetectorInfo& info, bool paper, Scan& scan, std::vector<RawFind
   for (std::size_t i = 0; i < answers.size(); ++i) found[i].serializable = answers[i];
 }
 
-void mark(const FailureSlice& slice, Finding& finding) {
-  finding.on_slice =
-      std::any_of(finding.accesses.begin(), finding.accesses.end(),
-                  [&slice](const FindingAccess& access) { return slice.holds(access.place); });
+// Detectors that run, each with the lines of the table that tell what it finds.
+struct Running {
+  DetectorInfo::Make make;
+  std::unique_ptr<Detector> detector;
+  std::vector<const DetectorInfo*> tellers;
+};
+
+bool is_for_slice(const Finding& finding, const std::vector<Chosen>& chosen) {
+  return std::any_of(chosen.begin(), chosen.end(), [&finding](const Chosen& one) {
+    return one.on_slice && one.info->name == finding.detectors.front();
+  });
+}
+
+// Says where on the slice findings lie. What nobody asked for goes unless it led to the failure.
+void mark(FailureSlice& slice, const std::vector<Chosen>& chosen, std::vector<Finding>& findings) {
+  std::optional<Nearness> nearness;
+  if (slice.explanation) nearness.emplace(slice.explanation->slice, slice.explainer.story_input());
+  std::erase_if(findings, [&](Finding& finding) {
+    bool whole = is_for_slice(finding, chosen);
+    if (nearness) {
+      finding.nearness = whole ? nearness->whole(finding) : nearness->of(finding);
+      finding.on_slice = finding.nearness.has_value();
+    }
+    return whole && !finding.nearness;
+  });
+}
+
+// Of findings that nobody asked for, how many are told: slices of failures go back far.
+constexpr std::size_t kMostOnSlice = 3;
+
+void keep_nearest(const std::vector<Chosen>& chosen, Report& report) {
+  std::size_t count = 0;
+  std::erase_if(report.findings, [&](const Finding& finding) {
+    return is_for_slice(finding, chosen) && ++count > kMostOnSlice;
+  });
+  if (count > kMostOnSlice) {
+    report.diagnostics.add("minor-findings", Severity::kInfo, count - kMostOnSlice,
+                           "more that led to the failure and may well be meant so; "
+                           "--detectors=default,svd-2pl-minor,svd-log shows all");
+  }
 }
 
 // The pipeline. `slice` stays empty when the run did not fail.
@@ -229,34 +280,42 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
                            "as synchronisation");
   }
   stats.pass("waits");
-  std::vector<std::pair<const DetectorInfo*, std::unique_ptr<Detector>>> detectors;
-  for (const DetectorInfo* info : options.detectors) {
-    if (info->needs_atomic_blocks && !has_atomic_blocks(trace)) continue;
-    bool paper = options.paper_units && info->make_paper != nullptr;
-    auto make = paper ? info->make_paper : info->make;
-    detectors.emplace_back(info, make(info->name, scan.threads(), lock_sets));
-    scan.add(*detectors.back().second);
-    report.looked.emplace_back(info->name);
+  std::vector<Running> detectors;
+  for (const Chosen& chosen : options.detectors) {
+    const DetectorInfo& info = *chosen.info;
+    if (info.needs_atomic_blocks && !has_atomic_blocks(trace)) continue;
+    if (chosen.on_slice && !failed(trace)) continue;
+    bool paper = options.paper_units && info.make_paper != nullptr;
+    auto make = paper ? info.make_paper : info.make;
+    auto same = std::find_if(detectors.begin(), detectors.end(),
+                             [make](const Running& other) { return other.make == make; });
+    if (same == detectors.end()) {
+      same = detectors.insert(same, {make, make(info.name, scan.threads(), lock_sets), {}});
+      scan.add(*same->detector);
+    }
+    same->tellers.push_back(&info);
+    report.looked.emplace_back(info.name);
   }
   walk(trace, scan, quiet, report);
   report.statistics.emplace_back("accesses", scan.accesses());
   stats.pass("detect");
   // From here on all that detectors found is known; a second look gives it values and names.
   Source source{trace, scan.moments(), scan.sites(), lock_sets, places};
-  for (const auto& [info, detector] : detectors) {
-    std::vector<RawFinding> raw = told(*info, scan, *detector, report.diagnostics);
-    judge(*info, options.paper_units, scan, raw);
-    std::vector<Finding> found = complete(source, raw);
-    report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
-                           std::move_iterator(found.end()));
+  for (const Running& running : detectors) {
+    for (const DetectorInfo* info : running.tellers) {
+      std::vector<RawFinding> raw = told(*info, scan, *running.detector, report.diagnostics);
+      judge(*info, options.paper_units, scan, raw);
+      std::vector<Finding> found = complete(source, raw);
+      report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
+                             std::move_iterator(found.end()));
+    }
   }
   stats.pass("complete");
   // If the run failed, what lies on the way to the failure is told from the rest.
   if (failed(trace)) {
     slice.emplace(trace, report.diagnostics);
-    if (slice->explanation) {
-      for (Finding& finding : report.findings) mark(*slice, finding);
-    } else {
+    mark(*slice, options.detectors, report.findings);
+    if (!slice->explanation) {
       report.diagnostics.add("no-slice", Severity::kError, 1,
                              slice->explanation.error().describe());
     }
@@ -273,6 +332,7 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   report.suppressed = suppress(rules, report.findings);
   report.suppressions = rules.uses();
   rank(report.findings);
+  keep_nearest(options.detectors, report);
   stats.pass("rank");
   if (trace.ending().thread) report.last_place = last_place(trace, places);
 }

@@ -36,7 +36,8 @@ std::uint64_t analyze(const std::string& path) {
   scan.find_waits();
   std::vector<std::unique_ptr<Detector>> detectors;
   for (const DetectorInfo& info : all_detectors()) {
-    if (!info.by_default || (info.needs_atomic_blocks && !has_atomic_blocks(trace))) continue;
+    if (info.by_default != Default::kYes || (info.needs_atomic_blocks && !has_atomic_blocks(trace)))
+      continue;
     detectors.push_back(info.make(info.name, scan.threads(), lock_sets));
     scan.add(*detectors.back());
   }

@@ -16,7 +16,7 @@
 namespace svd::test {
 namespace {
 
-using Tier = TwoPhaseDetector::Tier;
+enum class Tier { kUpper, kMinor };
 
 // Each finding as "first remote second", by the labels of statements.
 std::vector<std::string> violations(const std::string& text, Tier tier = Tier::kUpper) {
@@ -26,7 +26,7 @@ std::vector<std::string> violations(const std::string& text, Tier tier = Tier::k
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);
-  TwoPhaseDetector detector("svd-2pl", tier, scan.threads(), lock_sets);
+  TwoPhaseDetector detector("svd-2pl", scan.threads(), lock_sets);
   scan.add(detector);
   std::vector<std::string> labels{""};  // by moment
   struct Labels {
@@ -46,6 +46,7 @@ std::vector<std::string> violations(const std::string& text, Tier tier = Tier::k
   }
   std::vector<std::string> found;
   for (const RawFinding& finding : detector.findings()) {
+    if (finding.minor != (tier == Tier::kMinor)) continue;
     std::string line;
     for (const RawAccess& access : finding.accesses)
       line += (line.empty() ? "" : " ") + labels[access.moment.value];
