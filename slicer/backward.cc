@@ -30,6 +30,7 @@
 #include "dpdg/system_calls.h"
 #include "slicer/backward_walk.h"
 #include "slicer/restored_edges.h"
+#include "svd/trace/block.h"
 
 namespace svd {
 namespace {
@@ -47,7 +48,9 @@ BackwardWalk::BackwardWalk(const SliceInput& input, const std::vector<Criterion>
       faults_(input.control.faults()),
       code_(input.code, input.trace.blocks(), options),
       counted_(input.code.instr_count()),
-      deciding_(input.trace.chunks().size()) {
+      deciding_(input.trace.chunks().size()),
+      touches_(code_.most_slots()),
+      limited_(options.scope.limits()) {
   if (options.which) members_ = InstanceSet(input.trace), beside_ = InstanceSet(input.trace);
   std::sort(criteria_.begin(), criteria_.end(),
             [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
@@ -68,13 +71,15 @@ void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progres
     next->chunk.walk_back(*this);
     progress(done += next->chunk.steps);
   }
-  std::vector<WantId> left;
+  std::vector<MemoryWant> left;
   memory_.visit_all([&left](Addr, unsigned, const MemoryWord& word) {
-    if (word.want != 0) left.push_back(word.want);
+    if (word.want.any()) left.push_back(word.want);
   });
-  std::sort(left.begin(), left.end());
-  left.erase(std::unique(left.begin(), left.end()), left.end());
-  for (WantId id : left) count_initial_read(id);
+  std::sort(left.begin(), left.end(),
+            [](const MemoryWant& a, const MemoryWant& b) { return a.reader() < b.reader(); });
+  auto same = [](const MemoryWant& a, const MemoryWant& b) { return a.reader() == b.reader(); };
+  left.erase(std::unique(left.begin(), left.end(), same), left.end());
+  for (const MemoryWant& want : left) count_initial_read(want);
 }
 
 void BackwardWalk::begin_chunk(const ChunkStream::Decoded& decoded) {
@@ -94,8 +99,7 @@ BackwardWalk::ThreadState& BackwardWalk::find_thread(ThreadId id) {
   auto [entry, fresh] = thread_numbers_.try_emplace(id.value, number);
   if (fresh) {
     SVD_CHECK(number < Mark::kMostThreads);
-    threads_.push_back(
-        {.id = id, .number = number, .wanted = std::vector<Want>(input_.code.cell_count())});
+    threads_.push_back({.id = id, .number = number, .registers = RegisterWants(code_)});
   }
   recent_id_ = id;
   recent_ = entry->second;
@@ -111,21 +115,36 @@ void BackwardWalk::exec(const Exec& exec) {
   while (!faults_.empty() && faults_.back() >= exec.end())
     faults_ = faults_.first(faults_.size() - 1);
   prefetch(exec);
-  if (pending_parent_ >= exec.seq) flush_decision();
+  if (pending_parent_ != kNoParent && pending_parent_ >= exec.seq) flush_decision();
   std::uint64_t own = state.own;
+  state.own = own + part.steps();
   std::uint16_t end = may_matter(exec, state) ? part.end : pass_over(exec, steps, state);
+  if (end == part.first) return;
+  bool careful = takes_care(exec, state);
   auto segments = control_->of(exec_index_);
   std::size_t segment = segments.size();
+  const std::uint32_t* decides = &decides_[exec.seq - chunk_first_] - part.first;
   for (std::uint16_t i = end; i-- > part.first;) {
     while (segment > 1 && segments[segment - 1].first > i) {
       --segment;
       flush_decision();
     }
+    const WalkStep& step = steps[i];
+    bool wanted = ((step.defines & state.registers.bits()) | decides[i]) != 0;
+    bool looks = step.writes || (state.bytes_of_triples != 0 && step.end_slot > step.first_slot);
+    if (!wanted && !looks && !careful) continue;
     state.own = own + static_cast<std::uint64_t>(part.end - i);
-    Now now{exec, steps[i], place(exec, i, steps[i], state), segments[segment - 1].parent, state};
-    step(now);
+    Now now{exec, step, place(exec, i, step, state), segments[segment - 1].parent, state, careful};
+    if (looks) look(now);
+    this->step(now, decides[i]);
   }
   state.own = own + part.steps();
+}
+
+// Whether the execution is one of the few about which there is more to know.
+bool BackwardWalk::takes_care(const Exec& exec, const ThreadState& state) const {
+  return state.kernel.any() || (!faults_.empty() && faults_.back() == exec.end() - 1) ||
+         (!criteria_.empty() && criteria_.back().seq >= exec.seq);
 }
 
 // Most of the walk's time would be waiting for memory: what the executions before this one access
@@ -137,7 +156,6 @@ void BackwardWalk::prefetch(const Exec& exec) const {
     const std::uint64_t* address = exec.addresses + i;
     memory_.prefetch_cell(Addr(address[-3 * kStage]));
     memory_.prefetch_parts(Addr(address[-2 * kStage]));
-    memory_wants_.prefetch(memory_.at(Addr(address[-kStage])).want);
   }
 }
 
@@ -149,28 +167,32 @@ std::uint16_t BackwardWalk::pass_over(const Exec& exec, std::span<const WalkStep
   if (exec.shape->ranges != 0 || faulted(exec, steps[part.end - 1U])) return part.end;
   if (exec.addresses == nullptr) return part.first;
   const std::vector<Slot>& slots = exec.shape->block->slots;
-  std::uint64_t own = state.own;
+  std::uint64_t own = state.own - part.steps();
   for (std::uint16_t s = part.end_slot; s-- > part.first_slot;) {
     std::uint16_t i = slots[s].instruction;
     Place me = place(exec, i, steps[i], state);
     Addr address(exec.addresses[s - part.first_slot]);
     if (slots[s].write && address != kAbsent) {
       MemoryWord* word = memory_.single(address, slots[s].size);
-      if (word == nullptr || word->want != 0) return static_cast<std::uint16_t>(i + 1);
+      if (word == nullptr || word->want.any()) return static_cast<std::uint16_t>(i + 1);
       if (options_.races) write_word(me, address, slots[s].size, *word);
     }
     if (s != part.first_slot && slots[s - 1].instruction == i) continue;
     if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, me);
     if (state.bytes_of_triples == 0) continue;
     state.own = own + static_cast<std::uint64_t>(part.end - i);
-    close_triples(exec, steps[i], me, state);
+    Now now{exec, steps[i], me, kNoParent, state, false};
+    look(now);
+    close_triples(now);
   }
+  state.own = own + part.steps();
   return part.first;
 }
 
 // Whether anything but its accesses can bring a part of the execution into the slice.
 bool BackwardWalk::may_matter(const Exec& exec, const ThreadState& state) const {
-  if ((code_.defines(exec.shape->id) & state.wanted_bits) != 0 || state.kernel.any()) return true;
+  if ((code_.defines(exec.shape->id) & state.registers.bits()) != 0 || state.kernel.any())
+    return true;
   if (!criteria_.empty() && criteria_.back().seq >= exec.seq) return true;
   auto first = decides_.begin() + static_cast<std::ptrdiff_t>(exec.seq - chunk_first_);
   std::uint32_t any = 0;
@@ -178,28 +200,31 @@ bool BackwardWalk::may_matter(const Exec& exec, const ThreadState& state) const 
   return any != 0;
 }
 
-void BackwardWalk::step(const Now& now) {
+void BackwardWalk::step(const Now& now, std::uint32_t decision) {
   const WalkStep& step = now.step;
   ThreadState& state = now.state;
   Hit hit;
-  if (std::uint32_t decision = decides_[now.me.mark.seq() - chunk_first_]; decision != 0)
-    hit = take_decision(decisions_[decision], now);
-  if ((step.defines & state.wanted_bits) != 0 && !faulted(now.exec, step))
-    hit = take_registers(now, hit);
+  if (decision != 0) hit = take_decision(decisions_[decision], now);
+  if ((step.defines & state.registers.bits()) != 0 && !(now.careful && faulted(now.exec, step)))
+    hit = step.restores ? take_restored(now, hit) : take_registers(now, hit);
   if (step.writes)
-    accesses(now.exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-      if (slot.write) write_memory(now, address, size, hit);
-    });
-  if (state.kernel.wanted.distance < hit.distance) hit = state.kernel.wanted;
-  if (hit.any() && options_.scope.admits(instance(now.me), static_cast<float>(hit.distance))) {
+    for (const Touch& touch : touched_)
+      if (touch.slot->write) hit = write_memory(now, touch, hit);
+  if (now.careful) hit.merge(state.kernel.wanted);
+  if (hit.any() &&
+      (!limited_ || options_.scope.admits(instance(now.me), static_cast<float>(hit.cost())))) {
     join_slice(now, hit);
     if (!remote_wants_.empty()) give_to_others(now.me);
   }
-  remote_wants_.clear();
-  if (!criteria_.empty() && criteria_.back().seq >= now.me.mark.seq()) meet_criteria(now);
-  if (state.kernel.any()) state.kernel = {};
-  if (state.bytes_of_triples != 0 && step.end_slot > step.first_slot)
-    close_triples(now.exec, step, now.me, state);
+  if (!remote_wants_.empty()) remote_wants_.clear();
+  if (now.careful) finish_carefully(now);
+  if (state.bytes_of_triples != 0 && step.end_slot > step.first_slot) close_triples(now);
+}
+
+void BackwardWalk::finish_carefully(const Now& now) {
+  meet_criteria(now);
+  now.state.kernel = {};
+  look(now);  // what was wanted can have split or joined words
 }
 
 void BackwardWalk::meet_criteria(const Now& now) {
@@ -209,43 +234,31 @@ void BackwardWalk::meet_criteria(const Now& now) {
   }
 }
 
-Hit BackwardWalk::take_registers(const Now& now, Hit hit) {
-  ThreadState& state = now.state;
-  if (now.step.restores) return take_restored(now, hit);
-  std::uint64_t taken = now.step.defines & state.wanted_bits;
-  if ((taken & kFarBit) != 0) hit = take_far(now, hit);
-  taken &= ~kFarBit;
-  state.wanted_bits &= ~taken;
-  for (; taken != 0; taken &= taken - 1) {
-    auto cell = static_cast<Cell>(std::countr_zero(taken));
-    Want want = std::exchange(state.wanted[cell], {});
-    if ((now.step.without_data & cell_bit(cell)) == 0) hit = take_want(want, now.me, hit);
-  }
+Hit BackwardWalk::take_registers(const Now& now, Hit hit) const {
+  RegisterWants& registers = now.state.registers;
+  if ((now.step.defines & registers.bits() & kFarBit) != 0) hit = take_far(now, hit);
+  registers.take(now.step.defines & ~kFarBit, now.step.without_data,
+                 [&](Want want) { hit = take_want(want, now.me, hit); });
   return hit;
 }
 
-Hit BackwardWalk::take_far(const Now& now, Hit hit) {
-  ThreadState& state = now.state;
+Hit BackwardWalk::take_far(const Now& now, Hit hit) const {
   for (Cell cell : code_.far(now.step))
-    if (Want want = std::exchange(state.wanted[cell], {}); want.any())
-      hit = take_want(want, now.me, hit);
-  if (std::none_of(state.wanted.begin() + kFarCell, state.wanted.end(),
-                   [](const Want& want) { return want.any(); }))
-    state.wanted_bits &= ~kFarBit;
+    if (Want want = now.state.registers.take(cell); want.any()) hit = take_want(want, now.me, hit);
+  now.state.registers.look_for_far();
   return hit;
 }
 
 // Who wants a restored register wants what was saved.
 Hit BackwardWalk::take_restored(const Now& now, Hit hit) {
   for (CellDef def : input_.code.defs(source(now))) {
-    Want want = std::exchange(now.state.wanted[def.cell], {});
-    if (def.cell < kFarCell) now.state.wanted_bits &= ~cell_bit(def.cell);
+    Want want = now.state.registers.take(def.cell);
     if (def.stack || !want.any()) continue;
     if (input_.code.reg_of(def.cell) != now.step.saved) {
       hit = take_want(want, now.me, hit);
       continue;
     }
-    MemoryWant saved{want, now.state.own, def.cell};
+    MemoryWant saved = MemoryWant::saved(want, now.state.own, def.cell);
     accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
       if (!slot.write) want_memory(address, size, saved);
     });
@@ -253,45 +266,66 @@ Hit BackwardWalk::take_restored(const Now& now, Hit hit) {
   return hit;
 }
 
-void BackwardWalk::write_memory(const Now& now, Addr address, std::uint64_t size, Hit& hit) {
-  if (MemoryWord* word = memory_.single(address, size)) {
-    write_word(now.me, address, static_cast<unsigned>(size), *word);
-  } else {
-    memory_.update(address, size, [&](Addr at, unsigned length, MemoryWord& part) {
+// The accesses of the step at hand. Words that one of them can split or join are left out.
+void BackwardWalk::look(const Now& now) {
+  bool whole = true;
+  std::size_t count = 0;
+  accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+    MemoryWord* word = memory_.single(address, size);
+    whole = whole && word != nullptr;
+    touches_[count++] = {&slot, address, size, word};
+  });
+  touched_ = {touches_.data(), count};
+  if (whole) return;
+  for (std::size_t i = 0; i < count; ++i) touches_[i].word = nullptr;
+}
+
+Hit BackwardWalk::write_memory(const Now& now, const Touch& touch, Hit hit) {
+  if (touch.word != nullptr)
+    write_word(now.me, touch.address, static_cast<unsigned>(touch.size), *touch.word);
+  else
+    memory_.update(touch.address, touch.size, [&](Addr at, unsigned length, MemoryWord& part) {
       write_word(now.me, at, length, part);
     });
-  }
   if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
-  if (!taken_.empty()) take_memory(now.me, &now.step, now.state, hit);
+  if (!taken_.empty()) hit = take_memory(now.me, &now.step, now.state, hit);
+  return hit;
 }
 
 // Notes what is to be told; to be followed by tell_races and take_memory.
 void BackwardWalk::write_word(Place me, Addr at, unsigned length, MemoryWord& word) {
   if (word.write_distance != kNowhere && is_edge(word, me))
     extend(raced_, at, length, {{word.write, word.write_id}, word.write_distance});
-  if (word.want != 0) extend(taken_, at, length, word.want);
-  word.want = 0;
+  if (word.want.any()) take_word(at, length, word);
   if (!options_.races) return;
   word.write = me.mark;
   word.write_id = me.id;
   word.write_distance = kNowhere;
 }
 
+// To be followed by take_memory.
+void BackwardWalk::take_word(Addr at, unsigned length, MemoryWord& word) {
+  extend(taken_, at, length, {word.want, word.more});
+  word.want = {};
+  word.more = 0;
+}
+
 // `step` is null for what the kernel writes.
-void BackwardWalk::take_memory(Place me, const WalkStep* step, ThreadState& state, Hit& hit) {
-  for (const auto& [address, size, id] : taken_) {
-    memory_wants_.each(id, [&, at = address, bytes = size](const MemoryWant& wanted) {
+Hit BackwardWalk::take_memory(Place me, const WalkStep* step, ThreadState& state, Hit hit) {
+  for (const auto& [address, size, what] : taken_) {
+    memory_wants_.each(what.want, what.more, [&, at = address, bytes = size](MemoryWant wanted) {
       Want want = wanted.want;
       if (wanted.is_saved() && step != nullptr && step->saves &&
-          step->saved == input_.code.reg_of(wanted.saved()))
-        return want_cell(state, wanted.saved(), want);
+          step->saved == input_.code.reg_of(wanted.cell()))
+        return state.registers.want(wanted.cell(), want);
       hit = take_want(want, me, hit);
       if (!want.mark().same_thread(me.mark) && step != nullptr)
         remote_wants_.push_back({at, bytes, wanted});
     });
-    memory_wants_.found(id, size);
+    memory_wants_.found(what.more, size);
   }
   taken_.clear();
+  return hit;
 }
 
 // Other threads read what `me` wrote.
@@ -311,36 +345,35 @@ void BackwardWalk::give_to_others(Place me) {
 
 // A branch, the call of an activation that has no open branch, or what created the thread.
 Hit BackwardWalk::take_decision(Want want, const Now& now) const {
-  Hit hit = take_want(want, now.me, {});
+  Via via = Via::kControl;
   if (!want.mark().same_thread(now.me.mark))
-    hit.via = Via::kSpawn;
+    via = Via::kSpawn;
   else if (now.step.calls)
-    hit.via = Via::kCall;
-  hit.distance += weight(hit.via) - weight(Via::kControl);
-  return hit;
+    via = Via::kCall;
+  Distance cost = same_line(now.me, want) ? want.distance() : want.cost();
+  return want.as(via, cost + weight(via) - weight(Via::kControl));
 }
 
-void BackwardWalk::add_item(const Place& me, const Hit& hit) {
-  ++instances_;
+inline void BackwardWalk::add_item(Place me, Hit hit) {
   if (options_.which) members_.add(me.mark.seq());
   Counted& counted = counted_[me.id.value];
   ++counted.instances;
-  if (hit.distance < counted.distance) set_nearest(counted, me, hit);
+  if (hit.cost() < counted.distance) set_nearest(counted, me, hit);
   std::uint64_t bit = std::uint64_t{1} << me.mark.thread() % 64;
   if ((counted.threads & bit) == 0 || me.mark.thread() >= 64) add_thread(counted, me.mark.thread());
 }
 
-void BackwardWalk::set_nearest(Counted& counted, const Place& me, const Hit& hit) {
+void BackwardWalk::set_nearest(Counted& counted, Place me, Hit hit) {
   if (counted.item == 0) {
     items_.push_back({.id = me.id});
     counted.item = static_cast<std::uint32_t>(items_.size());
   }
-  counted.distance = hit.distance;
+  counted.distance = hit.cost();
   SliceItem& item = items_[counted.item - 1];
-  item.distance = static_cast<float>(hit.distance);
+  item.distance = static_cast<float>(hit.cost());
   item.nearest = instance(me);
-  item.needed_by = instance(hit.by.by());
-  item.via = hit.via;
+  item.needed_by = instance(hit.by());
+  item.via = hit.via();
 }
 
 void BackwardWalk::add_thread(Counted& counted, std::uint32_t thread) {
@@ -350,69 +383,74 @@ void BackwardWalk::add_thread(Counted& counted, std::uint32_t thread) {
   if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
 }
 
-void BackwardWalk::join_slice(const Now& now, const Hit& hit) {
-  Distance distance = std::min(hit.distance, kFarthest);
+inline void BackwardWalk::join_slice(const Now& now, Hit hit) {
+  Distance distance = std::min(hit.cost(), kFarthest);
   add_item(now.me, hit);
   if (options_.control) want_decision(now.parent, now.me, distance);
   if (!options_.data) return;
   Want value(now.me, distance, Via::kValue);
   Want address(now.me, distance, Via::kAddress);
-  for (Cell cell : code_.values(now.step)) want_cell(now.state, cell, value);
-  for (Cell cell : code_.addresses(now.step)) want_cell(now.state, cell, address);
+  RegisterWants& registers = now.state.registers;
+  for (const CellSet& use : code_.values(now.step)) registers.want(use, value);
+  for (const CellSet& use : code_.addresses(now.step)) registers.want(use, address);
   if (now.step.reads) want_reads(now, distance);
-  if (now.step.writes && options_.races) mark_writes(now, distance);
-  want_arguments(now.state, value);
+  if (now.step.writes && options_.races) mark_writes(distance);
+  if (now.careful) want_arguments(now.state, value);
 }
 
 void BackwardWalk::apply_criterion(const Now& now, const Criterion& criterion) {
-  add_item(now.me, {0, Via::kCriterion, Want(now.me, 0, Via::kCriterion)});
+  add_item(now.me, Want(now.me, 0, Via::kCriterion));
   Want value(now.me, 0, Via::kValue);
   Want address(now.me, 0, Via::kAddress);
   bool values = criterion.values && options_.data;
   bool addresses = criterion.addresses && options_.data;
   for (CellUse use : input_.code.uses(source(now)))
     if (use.role == UseRole::kAddress ? addresses : values)
-      want_cell(now.state, use.cell, use.role == UseRole::kAddress ? address : value);
+      now.state.registers.want(use.cell, use.role == UseRole::kAddress ? address : value);
   for (Reg reg : criterion.registers)
-    for (Cell cell : code_.cells_of(reg)) want_cell(now.state, cell, value);
-  for (auto [at, size] : criterion.memory) want_memory(at, size, {value, now.state.own});
-  if (values) want_reads(now, 0);
+    for (Cell cell : code_.cells_of(reg)) now.state.registers.want(cell, value);
+  std::uint64_t access = kMaxBlockSlots;
+  for (auto [at, size] : criterion.memory) want_memory(at, size, {value, now.state.own, access++});
+  look(now);
+  if (values && !now.step.returns) want_reads(now, 0);
   if (values) want_arguments(now.state, value);
-  if (values && options_.races) mark_writes(now, 0);
+  if (values && options_.races) mark_writes(0);
   if (criterion.control && options_.control) want_decision(now.parent, now.me, 0);
 }
 
 // Their writes before are looked for.
-void BackwardWalk::mark_writes(const Now& now, Distance distance) {
-  accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    if (!slot.write) return;
-    if (MemoryWord* word = memory_.single(address, size))
-      word->write_distance = distance;
+void BackwardWalk::mark_writes(Distance distance) {
+  for (const Touch& touch : touched_) {
+    if (!touch.slot->write) continue;
+    if (touch.word != nullptr)
+      touch.word->write_distance = distance;
     else
-      memory_.update(address, size,
-                     [&](Addr, unsigned, MemoryWord& part) { part.write_distance = distance; });
-  });
+      memory_.update(touch.address, touch.size, [distance](Addr, unsigned, MemoryWord& part) {
+        part.write_distance = distance;
+      });
+  }
 }
 
 void BackwardWalk::want_reads(const Now& now, Distance distance) {
-  accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    if (slot.write) return;
-    if (now.step.returns) return;
+  if (!now.step.writes) look(now);
+  for (const Touch& touch : touched_) {
+    const Slot& slot = *touch.slot;
+    if (slot.write) continue;
     Via via = slot.role == Role::kAddress ? Via::kAddress : Via::kValue;
-    if (via == Via::kAddress && !options_.addresses) return;
-    MemoryWant want{Want(now.me, distance, via), now.state.own};
+    if (via == Via::kAddress && !options_.addresses) continue;
+    MemoryWant want(Want(now.me, distance, via), now.state.own, slot_number(now.exec, slot));
     MemoryWants::Alike alike;
     auto read = [&](Addr at, unsigned length, MemoryWord& word) {
       if (!word.write.none() && is_edge(word, now.me))
         extend(raced_, at, length, {{word.write, word.write_id}, distance});
       memory_wants_.want(word, length, want, alike);
     };
-    if (MemoryWord* word = memory_.single(address, size))
-      read(address, static_cast<unsigned>(size), *word);
+    if (touch.word != nullptr)
+      read(touch.address, static_cast<unsigned>(touch.size), *touch.word);
     else
-      memory_.update(address, size, read);
+      memory_.update(touch.address, touch.size, read);
     if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterRead, now.me);
-  });
+  }
 }
 
 void BackwardWalk::want_memory(Addr address, std::uint64_t size, const MemoryWant& want) {
@@ -425,8 +463,10 @@ void BackwardWalk::want_memory(Addr address, std::uint64_t size, const MemoryWan
 // What a system call was given: its arguments, and what the kernel read for it.
 void BackwardWalk::want_arguments(ThreadState& state, Want want) {
   for (Reg reg : state.kernel.arguments)
-    for (Cell cell : code_.cells_of(reg)) want_cell(state, cell, want);
-  for (auto [address, size] : state.kernel.reads) want_memory(address, size, {want, state.own});
+    for (Cell cell : code_.cells_of(reg)) state.registers.want(cell, want);
+  std::uint64_t access = kMaxBlockSlots;
+  for (auto [address, size] : state.kernel.reads)
+    want_memory(address, size, {want, state.own, access++});
 }
 
 void BackwardWalk::flush_decision() {
@@ -465,15 +505,10 @@ void BackwardWalk::event(const Event& event) {
     }
     memory_.update_present(kernel->address, kernel->size,
                            [this](Addr at, unsigned length, MemoryWord& word) {
-                             if (word.want != 0) extend(taken_, at, length, word.want);
-                             word.want = 0;
+                             if (word.want.any()) take_word(at, length, word);
                            });
-    Hit hit;
-    take_memory({Mark(event.seq, state.number), {}}, nullptr, state, hit);
-    if (hit.distance < state.kernel.wanted.distance) {
-      state.kernel.wanted = hit;
-      state.kernel.wanted.via = Via::kSystemCall;
-    }
+    Hit hit = take_memory({Mark(event.seq, state.number), {}}, nullptr, state, {});
+    state.kernel.wanted.merge(hit.as(Via::kSystemCall, hit.cost()));
   } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
     state.kernel.arguments = argument_registers(call->number);
   } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
@@ -481,10 +516,10 @@ void BackwardWalk::event(const Event& event) {
     thread(create->child);
     ThreadState& parent = thread(event.thread);
     ThreadState& child = thread(create->child);
-    for (std::size_t cell = 0; cell < child.wanted.size(); ++cell)
-      if (child.wanted[cell].any()) want_cell(parent, static_cast<Cell>(cell), child.wanted[cell]);
-    std::fill(child.wanted.begin(), child.wanted.end(), Want{});
-    child.wanted_bits = 0;
+    for (std::size_t cell = 0; cell < code_.cell_count(); ++cell)
+      if (Want want = child.registers.take(static_cast<Cell>(cell)); want.any())
+        parent.registers.want(static_cast<Cell>(cell), want);
+    child.registers.look_for_far();
   }
 }
 
@@ -494,20 +529,19 @@ void BackwardWalk::begin_lifetime(const Event& event, Range range) {
   if (made != nullptr && made->function == AllocFn::kRealloc) return;
   memory_.update_present(range.address, range.size,
                          [this](Addr at, unsigned length, MemoryWord& word) {
-                           if (word.want != 0) extend(taken_, at, length, word.want);
+                           if (word.want.any()) take_word(at, length, word);
                            set_triple(word, length, 0);
                            word = {};
                          });
-  for (const auto& [at, bytes, id] : taken_) {
-    count_initial_read(id);
-    memory_wants_.found(id, bytes);
+  for (const auto& [at, bytes, what] : taken_) {
+    count_initial_read(what.want);
+    memory_wants_.found(what.more, bytes);
   }
   taken_.clear();
 }
 
-void BackwardWalk::count_initial_read(WantId id) {
-  InstrId reader = memory_wants_.first(id).want.id();
-  ++items_[counted_[reader.value].item - 1].initial_reads;
+void BackwardWalk::count_initial_read(const MemoryWant& want) {
+  ++items_[counted_[want.want.id().value].item - 1].initial_reads;
 }
 
 Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& criteria,
