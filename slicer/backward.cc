@@ -99,7 +99,10 @@ BackwardWalk::ThreadState& BackwardWalk::find_thread(ThreadId id) {
   auto [entry, fresh] = thread_numbers_.try_emplace(id.value, number);
   if (fresh) {
     SVD_CHECK(number < Mark::kMostThreads);
-    threads_.push_back({.id = id, .number = number, .registers = RegisterWants(code_)});
+    threads_.push_back({.id = id,
+                        .number = number,
+                        .bit = number < 64 ? std::uint64_t{1} << number : 0,
+                        .registers = RegisterWants(code_)});
   }
   recent_id_ = id;
   recent_ = entry->second;
@@ -116,29 +119,28 @@ void BackwardWalk::exec(const Exec& exec) {
     faults_ = faults_.first(faults_.size() - 1);
   prefetch(exec);
   if (pending_parent_ != kNoParent && pending_parent_ >= exec.seq) flush_decision();
-  std::uint64_t own = state.own;
-  state.own = own + part.steps();
-  std::uint16_t end = may_matter(exec, state) ? part.end : pass_over(exec, steps, state);
+  Now now{.exec = exec, .state = state, .own_after = state.own + part.end};
+  state.own += part.steps();
+  std::uint16_t end = may_matter(exec, state) ? part.end : pass_over(now, steps);
   if (end == part.first) return;
-  bool careful = takes_care(exec, state);
+  now.careful = takes_care(exec, state);
   auto segments = control_->of(exec_index_);
-  std::size_t segment = segments.size();
+  auto segment = segments.rbegin();
   const std::uint32_t* decides = &decides_[exec.seq - chunk_first_] - part.first;
   for (std::uint16_t i = end; i-- > part.first;) {
-    while (segment > 1 && segments[segment - 1].first > i) {
-      --segment;
+    while (segment->first > i && segment + 1 != segments.rend()) {
+      ++segment;
       flush_decision();
     }
     const WalkStep& step = steps[i];
     bool wanted = ((step.defines & state.registers.bits()) | decides[i]) != 0;
     bool looks = step.writes || (state.bytes_of_triples != 0 && step.end_slot > step.first_slot);
-    if (!wanted && !looks && !careful) continue;
-    state.own = own + static_cast<std::uint64_t>(part.end - i);
-    Now now{exec, step, place(exec, i, step, state), segments[segment - 1].parent, state, careful};
+    if (!wanted && !looks && !now.careful) continue;
+    set(now, i, step);
+    now.parent = segment->parent;
     if (looks) look(now);
     this->step(now, decides[i]);
   }
-  state.own = own + part.steps();
 }
 
 // Whether the execution is one of the few about which there is more to know.
@@ -161,31 +163,29 @@ void BackwardWalk::prefetch(const Exec& exec) const {
 
 // What an execution does to memory that brings nothing of it into the slice. The end of the steps
 // that are left: the last of them is wanted, or takes more care.
-std::uint16_t BackwardWalk::pass_over(const Exec& exec, std::span<const WalkStep> steps,
-                                      ThreadState& state) {
+std::uint16_t BackwardWalk::pass_over(Now& now, std::span<const WalkStep> steps) {
+  const Exec& exec = now.exec;
   const Part& part = exec.shape->part;
   if (exec.shape->ranges != 0 || faulted(exec, steps[part.end - 1U])) return part.end;
   if (exec.addresses == nullptr) return part.first;
   const std::vector<Slot>& slots = exec.shape->block->slots;
-  std::uint64_t own = state.own - part.steps();
   for (std::uint16_t s = part.end_slot; s-- > part.first_slot;) {
-    std::uint16_t i = slots[s].instruction;
-    Place me = place(exec, i, steps[i], state);
+    const Slot& slot = slots[s];
+    if (!slot.write && now.state.bytes_of_triples == 0) continue;
+    std::uint16_t i = slot.instruction;
+    set(now, i, steps[i]);
     Addr address(exec.addresses[s - part.first_slot]);
-    if (slots[s].write && address != kAbsent) {
-      MemoryWord* word = memory_.single(address, slots[s].size);
+    if (slot.write && address != kAbsent) {
+      MemoryWord* word = memory_.single(address, slot.size);
       if (word == nullptr || word->want.any()) return static_cast<std::uint16_t>(i + 1);
-      if (options_.races) write_word(me, address, slots[s].size, *word);
+      if (options_.races) write_word(now.me, address, slot.size, *word);
     }
     if (s != part.first_slot && slots[s - 1].instruction == i) continue;
-    if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, me);
-    if (state.bytes_of_triples == 0) continue;
-    state.own = own + static_cast<std::uint64_t>(part.end - i);
-    Now now{exec, steps[i], me, kNoParent, state, false};
+    if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
+    if (now.state.bytes_of_triples == 0) continue;
     look(now);
     close_triples(now);
   }
-  state.own = own + part.steps();
   return part.first;
 }
 
@@ -200,8 +200,8 @@ bool BackwardWalk::may_matter(const Exec& exec, const ThreadState& state) const 
   return any != 0;
 }
 
-void BackwardWalk::step(const Now& now, std::uint32_t decision) {
-  const WalkStep& step = now.step;
+inline void BackwardWalk::step(const Now& now, std::uint32_t decision) {
+  const WalkStep& step = *now.step;
   ThreadState& state = now.state;
   Hit hit;
   if (decision != 0) hit = take_decision(decisions_[decision], now);
@@ -216,7 +216,7 @@ void BackwardWalk::step(const Now& now, std::uint32_t decision) {
     join_slice(now, hit);
     if (!remote_wants_.empty()) give_to_others(now.me);
   }
-  if (!remote_wants_.empty()) remote_wants_.clear();
+  remote_wants_.clear();
   if (now.careful) finish_carefully(now);
   if (state.bytes_of_triples != 0 && step.end_slot > step.first_slot) close_triples(now);
 }
@@ -234,16 +234,16 @@ void BackwardWalk::meet_criteria(const Now& now) {
   }
 }
 
-Hit BackwardWalk::take_registers(const Now& now, Hit hit) const {
+inline Hit BackwardWalk::take_registers(const Now& now, Hit hit) const {
   RegisterWants& registers = now.state.registers;
-  if ((now.step.defines & registers.bits() & kFarBit) != 0) hit = take_far(now, hit);
-  registers.take(now.step.defines & ~kFarBit, now.step.without_data,
+  if ((now.step->defines & registers.bits() & kFarBit) != 0) hit = take_far(now, hit);
+  registers.take(now.step->defines & ~kFarBit, now.step->without_data,
                  [&](Want want) { hit = take_want(want, now.me, hit); });
   return hit;
 }
 
 Hit BackwardWalk::take_far(const Now& now, Hit hit) const {
-  for (Cell cell : code_.far(now.step))
+  for (Cell cell : code_.far(*now.step))
     if (Want want = now.state.registers.take(cell); want.any()) hit = take_want(want, now.me, hit);
   now.state.registers.look_for_far();
   return hit;
@@ -254,12 +254,12 @@ Hit BackwardWalk::take_restored(const Now& now, Hit hit) {
   for (CellDef def : input_.code.defs(source(now))) {
     Want want = now.state.registers.take(def.cell);
     if (def.stack || !want.any()) continue;
-    if (input_.code.reg_of(def.cell) != now.step.saved) {
+    if (input_.code.reg_of(def.cell) != now.step->saved) {
       hit = take_want(want, now.me, hit);
       continue;
     }
-    MemoryWant saved = MemoryWant::saved(want, now.state.own, def.cell);
-    accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+    MemoryWant saved = MemoryWant::saved(want, now.own(), def.cell);
+    accesses(now.exec, *now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
       if (!slot.write) want_memory(address, size, saved);
     });
   }
@@ -270,7 +270,7 @@ Hit BackwardWalk::take_restored(const Now& now, Hit hit) {
 void BackwardWalk::look(const Now& now) {
   bool whole = true;
   std::size_t count = 0;
-  accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+  accesses(now.exec, *now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
     MemoryWord* word = memory_.single(address, size);
     whole = whole && word != nullptr;
     touches_[count++] = {&slot, address, size, word};
@@ -280,7 +280,27 @@ void BackwardWalk::look(const Now& now) {
   for (std::size_t i = 0; i < count; ++i) touches_[i].word = nullptr;
 }
 
-Hit BackwardWalk::write_memory(const Now& now, const Touch& touch, Hit hit) {
+inline Hit BackwardWalk::write_memory(const Now& now, const Touch& touch, Hit hit) {
+  MemoryWord* word = touch.word;
+  if (word == nullptr || word->more != 0 ||
+      (word->write_distance != kNowhere && is_edge(*word, now.me)) ||
+      (word->want.any() &&
+       (word->want.is_saved() || !word->want.want.mark().same_thread(now.me.mark))))
+    return write_parts(now, touch, hit);
+  if (word->want.any()) {
+    hit = take_want(word->want.want, now.me, hit);
+    word->want = {};
+  }
+  if (options_.races) {
+    word->write = now.me.mark;
+    word->write_id = now.me.id;
+    word->write_distance = kNowhere;
+  }
+  return hit;
+}
+
+// In any case.
+Hit BackwardWalk::write_parts(const Now& now, const Touch& touch, Hit hit) {
   if (touch.word != nullptr)
     write_word(now.me, touch.address, static_cast<unsigned>(touch.size), *touch.word);
   else
@@ -288,7 +308,7 @@ Hit BackwardWalk::write_memory(const Now& now, const Touch& touch, Hit hit) {
       write_word(now.me, at, length, part);
     });
   if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
-  if (!taken_.empty()) hit = take_memory(now.me, &now.step, now.state, hit);
+  if (!taken_.empty()) hit = take_memory(now.me, now.step, now.state, hit);
   return hit;
 }
 
@@ -348,19 +368,18 @@ Hit BackwardWalk::take_decision(Want want, const Now& now) const {
   Via via = Via::kControl;
   if (!want.mark().same_thread(now.me.mark))
     via = Via::kSpawn;
-  else if (now.step.calls)
+  else if (now.step->calls)
     via = Via::kCall;
   Distance cost = same_line(now.me, want) ? want.distance() : want.cost();
   return want.as(via, cost + weight(via) - weight(Via::kControl));
 }
 
-inline void BackwardWalk::add_item(Place me, Hit hit) {
+inline void BackwardWalk::add_item(Place me, std::uint64_t bit, Hit hit) {
   if (options_.which) members_.add(me.mark.seq());
   Counted& counted = counted_[me.id.value];
   ++counted.instances;
   if (hit.cost() < counted.distance) set_nearest(counted, me, hit);
-  std::uint64_t bit = std::uint64_t{1} << me.mark.thread() % 64;
-  if ((counted.threads & bit) == 0 || me.mark.thread() >= 64) add_thread(counted, me.mark.thread());
+  if ((counted.threads & bit) == 0) add_thread(counted, me.mark.thread());
 }
 
 void BackwardWalk::set_nearest(Counted& counted, Place me, Hit hit) {
@@ -377,7 +396,7 @@ void BackwardWalk::set_nearest(Counted& counted, Place me, Hit hit) {
 }
 
 void BackwardWalk::add_thread(Counted& counted, std::uint32_t thread) {
-  counted.threads |= std::uint64_t{1} << thread % 64;
+  counted.threads |= threads_[thread].bit;
   std::vector<ThreadId>& known = items_[counted.item - 1].threads;
   ThreadId id = threads_[thread].id;
   if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
@@ -385,21 +404,24 @@ void BackwardWalk::add_thread(Counted& counted, std::uint32_t thread) {
 
 inline void BackwardWalk::join_slice(const Now& now, Hit hit) {
   Distance distance = std::min(hit.cost(), kFarthest);
-  add_item(now.me, hit);
+  add_item(now.me, now.state.bit, hit);
   if (options_.control) want_decision(now.parent, now.me, distance);
   if (!options_.data) return;
-  Want value(now.me, distance, Via::kValue);
-  Want address(now.me, distance, Via::kAddress);
+  const WalkStep& step = *now.step;
   RegisterWants& registers = now.state.registers;
-  for (const CellSet& use : code_.values(now.step)) registers.want(use, value);
-  for (const CellSet& use : code_.addresses(now.step)) registers.want(use, address);
-  if (now.step.reads) want_reads(now, distance);
-  if (now.step.writes && options_.races) mark_writes(distance);
-  if (now.careful) want_arguments(now.state, value);
+  Want value(now.me, distance, Via::kValue);
+  for (const CellSet& use : code_.values(step)) registers.want(use, value);
+  if (step.addresses != 0) {
+    Want address(now.me, distance, Via::kAddress);
+    for (const CellSet& use : code_.addresses(step)) registers.want(use, address);
+  }
+  if (step.reads) want_reads(now, distance);
+  if (step.writes && options_.races) mark_writes(distance);
+  if (now.careful) want_arguments(now, value);
 }
 
 void BackwardWalk::apply_criterion(const Now& now, const Criterion& criterion) {
-  add_item(now.me, Want(now.me, 0, Via::kCriterion));
+  add_item(now.me, now.state.bit, Want(now.me, 0, Via::kCriterion));
   Want value(now.me, 0, Via::kValue);
   Want address(now.me, 0, Via::kAddress);
   bool values = criterion.values && options_.data;
@@ -410,10 +432,10 @@ void BackwardWalk::apply_criterion(const Now& now, const Criterion& criterion) {
   for (Reg reg : criterion.registers)
     for (Cell cell : code_.cells_of(reg)) now.state.registers.want(cell, value);
   std::uint64_t access = kMaxBlockSlots;
-  for (auto [at, size] : criterion.memory) want_memory(at, size, {value, now.state.own, access++});
+  for (auto [at, size] : criterion.memory) want_memory(at, size, {value, now.own(), access++});
   look(now);
-  if (values && !now.step.returns) want_reads(now, 0);
-  if (values) want_arguments(now.state, value);
+  if (values && !now.step->returns) want_reads(now, 0);
+  if (values) want_arguments(now, value);
   if (values && options_.races) mark_writes(0);
   if (criterion.control && options_.control) want_decision(now.parent, now.me, 0);
 }
@@ -432,25 +454,36 @@ void BackwardWalk::mark_writes(Distance distance) {
 }
 
 void BackwardWalk::want_reads(const Now& now, Distance distance) {
-  if (!now.step.writes) look(now);
+  if (!now.step->writes) look(now);
   for (const Touch& touch : touched_) {
     const Slot& slot = *touch.slot;
     if (slot.write) continue;
     Via via = slot.role == Role::kAddress ? Via::kAddress : Via::kValue;
     if (via == Via::kAddress && !options_.addresses) continue;
-    MemoryWant want(Want(now.me, distance, via), now.state.own, slot_number(now.exec, slot));
-    MemoryWants::Alike alike;
-    auto read = [&](Addr at, unsigned length, MemoryWord& word) {
-      if (!word.write.none() && is_edge(word, now.me))
-        extend(raced_, at, length, {{word.write, word.write_id}, distance});
-      memory_wants_.want(word, length, want, alike);
-    };
-    if (touch.word != nullptr)
-      read(touch.address, static_cast<unsigned>(touch.size), *touch.word);
+    MemoryWant want(Want(now.me, distance, via), now.own(), slot_number(now.exec, slot));
+    MemoryWord* word = touch.word;
+    if (word == nullptr || (!word->write.none() && is_edge(*word, now.me)))
+      want_parts(now, touch, want);
+    else if (word->want.any())
+      memory_wants_.want(*word, static_cast<unsigned>(touch.size), want);
     else
-      memory_.update(touch.address, touch.size, read);
-    if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterRead, now.me);
+      word->want = want;
   }
+}
+
+// In any case.
+void BackwardWalk::want_parts(const Now& now, const Touch& touch, const MemoryWant& want) {
+  MemoryWants::Alike alike;
+  auto read = [&](Addr at, unsigned length, MemoryWord& word) {
+    if (!word.write.none() && is_edge(word, now.me))
+      extend(raced_, at, length, {{word.write, word.write_id}, want.want.distance()});
+    memory_wants_.want(word, length, want, alike);
+  };
+  if (touch.word != nullptr)
+    read(touch.address, static_cast<unsigned>(touch.size), *touch.word);
+  else
+    memory_.update(touch.address, touch.size, read);
+  if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterRead, now.me);
 }
 
 void BackwardWalk::want_memory(Addr address, std::uint64_t size, const MemoryWant& want) {
@@ -461,12 +494,13 @@ void BackwardWalk::want_memory(Addr address, std::uint64_t size, const MemoryWan
 }
 
 // What a system call was given: its arguments, and what the kernel read for it.
-void BackwardWalk::want_arguments(ThreadState& state, Want want) {
+void BackwardWalk::want_arguments(const Now& now, Want want) {
+  ThreadState& state = now.state;
   for (Reg reg : state.kernel.arguments)
     for (Cell cell : code_.cells_of(reg)) state.registers.want(cell, want);
   std::uint64_t access = kMaxBlockSlots;
   for (auto [address, size] : state.kernel.reads)
-    want_memory(address, size, {want, state.own, access++});
+    want_memory(address, size, {want, now.own(), access++});
 }
 
 void BackwardWalk::flush_decision() {

@@ -54,6 +54,7 @@ class BackwardWalk {
   struct ThreadState {
     ThreadId id{};
     std::uint32_t number = 0;
+    std::uint64_t bit = 0;  // of the first 64 threads
     RegisterWants registers;
     std::uint64_t own = 0;               // instructions met so far
     std::uint64_t bytes_of_triples = 0;  // that are open, and whose last read is its own
@@ -63,11 +64,16 @@ class BackwardWalk {
   // The instance at hand.
   struct Now {
     const Exec& exec;
-    const WalkStep& step;
-    Place me;
-    Seq parent;
     ThreadState& state;
-    bool careful;  // see takes_care
+    bool careful = false;     // see takes_care
+    std::uint64_t own_after;  // instructions that its thread met after the execution, plus its end
+    const WalkStep* step = nullptr;
+    std::uint16_t index = 0;
+    Place me{};
+    Seq parent = kNoParent;
+
+    // Instructions that its thread met, with this one.
+    std::uint64_t own() const { return own_after - index; }
   };
 
   // An access of it, and its word where there is one.
@@ -127,53 +133,57 @@ class BackwardWalk {
     return {place.mark.seq(), place.id, threads_[place.mark.thread()].id};
   }
 
-  static Place place(const Exec& exec, std::uint16_t index, const WalkStep& step,
-                     const ThreadState& state) {
-    Seq seq = exec.seq + static_cast<std::uint64_t>(index - exec.shape->part.first);
-    return {Mark(seq, state.number), step.id};
+  void set(Now& now, std::uint16_t index, const WalkStep& step) const {
+    now.step = &step;
+    now.index = index;
+    Seq seq = now.exec.seq + static_cast<std::uint64_t>(index - now.exec.shape->part.first);
+    now.me = {Mark(seq, now.state.number), step.id};
   }
 
   void begin_chunk(const ChunkStream::Decoded& decoded);
   bool may_matter(const Exec& exec, const ThreadState& state) const;
-  std::uint16_t pass_over(const Exec& exec, std::span<const WalkStep> steps, ThreadState& state);
+  std::uint16_t pass_over(Now& now, std::span<const WalkStep> steps);
   bool takes_care(const Exec& exec, const ThreadState& state) const;
-  [[gnu::always_inline]] inline void step(const Now& now, std::uint32_t decision);
+  [[gnu::always_inline]] void step(const Now& now, std::uint32_t decision);
   [[gnu::noinline]] void finish_carefully(const Now& now);
   void look(const Now& now);
   [[gnu::noinline]] void meet_criteria(const Now& now);
   // As the code table has it.
   const Step& source(const Now& now) const {
-    return input_.code.block(now.exec.shape->id)
-        .steps[now.exec.shape->part.first + (now.me.mark.seq() - now.exec.seq)];
+    return input_.code.block(now.exec.shape->id).steps[now.index];
   }
   void prefetch(const Exec& exec) const;
 
-  void give_to_others(Place me);
-  [[nodiscard]] Hit take_registers(const Now& now, Hit hit) const;
+  [[gnu::noinline]] void give_to_others(Place me);
+  [[gnu::always_inline]] [[nodiscard]] Hit take_registers(const Now& now, Hit hit) const;
   [[gnu::noinline]] Hit take_restored(const Now& now, Hit hit);
   [[gnu::noinline]] Hit take_far(const Now& now, Hit hit) const;
-  [[nodiscard]] Hit write_memory(const Now& now, const Touch& touch, Hit hit);
+  [[gnu::always_inline]] [[nodiscard]] Hit write_memory(const Now& now, const Touch& touch,
+                                                        Hit hit);
+  [[gnu::noinline]] Hit write_parts(const Now& now, const Touch& touch, Hit hit);
   void write_word(Place me, Addr at, unsigned length, MemoryWord& word);
   void take_word(Addr at, unsigned length, MemoryWord& word);
-  [[nodiscard]] Hit take_memory(Place me, const WalkStep* step, ThreadState& state, Hit hit);
+  [[gnu::noinline]] [[nodiscard]] Hit take_memory(Place me, const WalkStep* step,
+                                                  ThreadState& state, Hit hit);
   // By value: what is pointed to is slow.
   [[nodiscard]] Hit take_want(Want want, Place me, Hit hit) const {
     bool remote = want.via() == Via::kValue && !want.mark().same_thread(me.mark);
     hit.merge(remote || same_line(me, want) ? want.as(want.via(), want.distance()) : want);
     return hit;
   }
-  Hit take_decision(Want want, const Now& now) const;
+  [[nodiscard]] Hit take_decision(Want want, const Now& now) const;
 
-  void join_slice(const Now& now, Hit hit);
+  [[gnu::always_inline]] void join_slice(const Now& now, Hit hit);
   [[gnu::noinline]] void apply_criterion(const Now& now, const Criterion& criterion);
-  void add_item(Place me, Hit hit);
+  [[gnu::always_inline]] void add_item(Place me, std::uint64_t bit, Hit hit);
   [[gnu::noinline]] void add_thread(Counted& counted, std::uint32_t thread);
   [[gnu::noinline]] void set_nearest(Counted& counted, Place me, Hit hit);
 
   void want_reads(const Now& now, Distance distance);
+  [[gnu::noinline]] void want_parts(const Now& now, const Touch& touch, const MemoryWant& want);
   void mark_writes(Distance distance);
   void want_memory(Addr address, std::uint64_t size, const MemoryWant& want);
-  void want_arguments(ThreadState& state, Want want);
+  [[gnu::noinline]] void want_arguments(const Now& now, Want want);
 
   // What decided about adjacent instances is mostly the same: it is told once.
   void want_decision(Seq parent, Place me, Distance distance) {
@@ -187,7 +197,7 @@ class BackwardWalk {
   void flush_decision();
   void decide(Seq seq, Want want);
 
-  void tell_races(RaceEdge::Kind kind, Place me);
+  [[gnu::noinline]] void tell_races(RaceEdge::Kind kind, Place me);
   void add_race(RaceEdge::Kind kind, const Instance& first, const Instance& second, Addr address,
                 std::uint64_t size, float distance);
   // Whether the write at the other end of an order edge is to be told.
@@ -198,7 +208,7 @@ class BackwardWalk {
   void note_beside(Seq seq) {
     if (options_.which) beside_.add(seq);
   }
-  void close_triples(const Now& now);
+  [[gnu::noinline]] void close_triples(const Now& now);
   // Whether an access by `me` is the one before that the triple looks for.
   bool closes(TripleId triple, Place me) const {
     return triple != 0 && open_triples_[triple].after.mark.same_thread(me.mark);

@@ -103,7 +103,6 @@ class Shared {
     }
   }
   const T& operator[](std::uint32_t id) const { return nodes_[id].value; }
-  void prefetch(std::uint32_t id) const { __builtin_prefetch(&nodes_[id]); }
   std::uint32_t next(std::uint32_t id) const { return nodes_[id].next; }
 
  private:
@@ -130,6 +129,10 @@ class MemoryWants {
   void want(MemoryWord& word, unsigned length, const MemoryWant& want, Alike& alike) {
     if (word.want.any() && !add(word, length, want, alike)) return;
     word.want = want;
+  }
+  void want(MemoryWord& word, unsigned length, const MemoryWant& wanted) {
+    Alike alike;
+    want(word, length, wanted, alike);
   }
 
   // `bytes` bytes have been found that had this list.

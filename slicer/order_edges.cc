@@ -70,7 +70,7 @@ void BackwardWalk::close_triples(const Now& now) {
       note_beside(now.me.mark.seq());
       const OpenTriple& open = open_triples_[id];
       auto distance = static_cast<float>(open.distance);
-      std::uint64_t own = now.state.own - open.own;
+      std::uint64_t own = now.own() - open.own;
       float key = 0.3F * distance + 0.6F * std::log2(static_cast<float>(own) + 1) - kEdgeBonus;
       triples_.add(static_cast<std::uint64_t>(now.me.id.value) << 32 | open.remote.id.value,
                    open.after.id.value,

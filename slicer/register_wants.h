@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -18,7 +19,10 @@ namespace svd {
 class RegisterWants {
  public:
   explicit RegisterWants(const WalkCode& code)
-      : code_(&code), apart_(code.cell_count()), shared_(code.near_registers()) {}
+      : apart_(code.cell_count()), near_register_(code.near_register()) {
+    for (std::size_t reg = 0; reg < code.near_cells().size(); ++reg)
+      shared_[reg].all = code.near_cells()[reg];
+  }
 
   // Of cells that may be wanted, by cell_bit.
   std::uint64_t bits() const { return bits_; }
@@ -26,14 +30,16 @@ class RegisterWants {
   void want(const CellSet& use, Want want) {
     if (use.reg == kFarRegister) return want_far(static_cast<Cell>(use.cells), want);
     Shared& shared = shared_[use.reg];
-    if (shared.cells == use.cells)
-      shared.want.merge(want);
-    else if ((bits_ & code_->near_cells(use.reg)) == 0)
-      shared = {want, use.cells}, bits_ |= use.cells;
-    else
-      want_apart(use, want);
+    if (shared.cells == use.cells) return shared.want.merge(want);
+    if ((bits_ & shared.all) != 0) return want_apart(use, want);
+    shared.want = want;
+    shared.cells = use.cells;
+    bits_ |= use.cells;
   }
-  void want(Cell cell, Want wanted) { want(code_->use_of(cell), wanted); }
+  void want(Cell cell, Want wanted) {
+    if (cell >= kFarCell) return want_far(cell, wanted);
+    want({cell_bit(cell), near_register_[cell]}, wanted);
+  }
 
   // f(Want) for what those of the cells `defined`, none of them far, are wanted by; they are not
   // wanted any more. Not for those of `without_data`.
@@ -42,11 +48,9 @@ class RegisterWants {
     std::uint64_t taken = defined & bits_;
     bits_ &= ~taken;
     while (taken != 0) {
-      auto first = static_cast<Cell>(std::countr_zero(taken));
-      std::uint16_t reg = code_->near_register(first);
-      std::uint64_t cells = taken & code_->near_cells(reg);
+      Shared& shared = shared_[near_register_[static_cast<std::size_t>(std::countr_zero(taken))]];
+      std::uint64_t cells = taken & shared.all;
       taken &= ~cells;
-      Shared& shared = shared_[reg];
       if (shared.cells != 0) {
         shared.cells &= ~cells;
         if ((cells & ~without_data) != 0) f(shared.want);
@@ -79,6 +83,7 @@ class RegisterWants {
   struct Shared {
     Want want;
     std::uint64_t cells = 0;
+    std::uint64_t all = 0;  // that the register has
   };
 
   void want_far(Cell cell, Want want) {
@@ -100,10 +105,10 @@ class RegisterWants {
     for (; cells != 0; cells &= cells - 1) f(static_cast<std::size_t>(std::countr_zero(cells)));
   }
 
-  const WalkCode* code_;
-  std::vector<Want> apart_;  // by cell
-  std::vector<Shared> shared_;
   std::uint64_t bits_ = 0;
+  std::array<Shared, kFarCell> shared_;  // by register
+  std::vector<Want> apart_;              // by cell
+  NearRegisters near_register_;
 };
 
 }  // namespace svd

@@ -6,10 +6,11 @@
 namespace svd {
 
 WalkCode::WalkCode(const CodeTable& code, std::span<const Block> blocks,
-                   const SliceOptions& options) {
+                   const SliceOptions& options)
+    : cells_(code.cell_count()) {
   for (std::size_t reg = 0; reg < kRegCount; ++reg)
     of_reg_.push_back(code.cells_of(static_cast<Reg>(reg)));
-  number_registers(code.cell_count());
+  number_registers();
   for (std::uint32_t b = 0; b < blocks.size(); ++b) {
     first_.push_back(steps_.size());
     std::uint64_t defines = 0;
@@ -22,14 +23,12 @@ WalkCode::WalkCode(const CodeTable& code, std::span<const Block> blocks,
   first_.push_back(steps_.size());
 }
 
-void WalkCode::number_registers(std::size_t cells) {
-  for (std::size_t cell = 0; cell < cells; ++cell) sets_.push_back({cell, kFarRegister});
+void WalkCode::number_registers() {
   for (const std::vector<Cell>& all : of_reg_) {
-    auto number = static_cast<std::uint16_t>(near_cells_.size());
     std::uint64_t bits = 0;
     for (Cell cell : all) {
       if (cell >= kFarCell) break;
-      sets_[cell] = {cell_bit(cell), number};
+      near_register_[cell] = static_cast<std::uint8_t>(near_cells_.size());
       bits |= cell_bit(cell);
     }
     if (bits != 0) near_cells_.push_back(bits);
@@ -38,8 +37,9 @@ void WalkCode::number_registers(std::size_t cells) {
 
 // Cells of one register become one use.
 void WalkCode::add_use(Cell cell, std::uint32_t first, std::uint16_t& count) {
-  CellSet use = sets_[cell];
-  for (std::size_t i = first; i < uses_.size() && use.reg != kFarRegister; ++i)
+  bool far = cell >= kFarCell;
+  CellSet use = far ? CellSet{cell, kFarRegister} : CellSet{cell_bit(cell), near_register_[cell]};
+  for (std::size_t i = first; i < uses_.size() && !far; ++i)
     if (uses_[i].reg == use.reg) return void(uses_[i].cells |= use.cells);
   uses_.push_back(use);
   ++count;

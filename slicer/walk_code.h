@@ -4,6 +4,7 @@
 // line, with what the options leave out left out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,6 +28,7 @@ struct CellSet {
   std::uint16_t reg = 0;
 };
 inline constexpr std::uint16_t kFarRegister = 0xffff;
+using NearRegisters = std::array<std::uint8_t, kFarCell>;
 
 struct WalkStep {
   std::uint64_t defines = 0;       // cells, by cell_bit
@@ -70,19 +72,17 @@ class WalkCode {
   }
   std::span<const Cell> cells_of(Reg reg) const { return of_reg_[static_cast<std::size_t>(reg)]; }
 
-  std::size_t cell_count() const { return sets_.size(); }
-  CellSet use_of(Cell cell) const { return sets_[cell]; }
-  // Registers whose cells have bits, numbered; kFarBit is of none.
-  std::size_t near_registers() const { return near_cells_.size(); }
-  std::uint16_t near_register(Cell cell) const { return sets_[cell].reg; }
-  std::uint64_t near_cells(std::uint16_t reg) const { return near_cells_[reg]; }
+  std::size_t cell_count() const { return cells_; }
+  // Registers whose cells have bits: numbered, by cell, and their cells.
+  const NearRegisters& near_register() const { return near_register_; }
+  std::span<const std::uint64_t> near_cells() const { return near_cells_; }
   // The most accesses that a step has.
   std::size_t most_slots() const { return most_slots_; }
 
  private:
   WalkStep compile(const CodeTable& code, const Step& step, const Block& block,
                    const SliceOptions& options);
-  void number_registers(std::size_t cells);
+  void number_registers();
   void add_use(Cell cell, std::uint32_t first, std::uint16_t& count);
 
   std::vector<WalkStep> steps_;
@@ -91,7 +91,8 @@ class WalkCode {
   std::vector<CellSet> uses_;
   std::vector<Cell> far_;
   std::vector<std::vector<Cell>> of_reg_;
-  std::vector<CellSet> sets_;  // by cell
+  std::size_t cells_ = 0;
+  NearRegisters near_register_{};
   std::vector<std::uint64_t> near_cells_;
   std::size_t most_slots_ = 0;
 };
