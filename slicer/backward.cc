@@ -171,7 +171,7 @@ std::uint16_t BackwardWalk::pass_over(Now& now, std::span<const WalkStep> steps)
   const std::vector<Slot>& slots = exec.shape->block->slots;
   for (std::uint16_t s = part.end_slot; s-- > part.first_slot;) {
     const Slot& slot = slots[s];
-    if (!slot.write && now.state.bytes_of_triples == 0) continue;
+    if (!slot.write && now.state.bytes_of_triples == 0 && raced_.empty()) continue;
     std::uint16_t i = slot.instruction;
     set(now, i, steps[i]);
     Addr address(exec.addresses[s - part.first_slot]);
