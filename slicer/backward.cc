@@ -34,6 +34,7 @@
 #include "dpdg/system_calls.h"
 #include "slicer/backward_walk.h"
 #include "slicer/restored_edges.h"
+#include "svd/trace/block.h"
 
 namespace svd {
 namespace {
@@ -51,7 +52,9 @@ BackwardWalk::BackwardWalk(const SliceInput& input, const std::vector<Criterion>
       faults_(input.control.faults()),
       code_(input.code, input.trace.blocks(), options),
       counted_(input.code.instr_count()),
-      deciding_(input.trace.chunks().size()) {
+      deciding_(input.trace.chunks().size()),
+      touches_(code_.most_slots()),
+      limited_(options.scope.limits()) {
   if (options.which) members_ = InstanceSet(input.trace), beside_ = InstanceSet(input.trace);
   std::sort(criteria_.begin(), criteria_.end(),
             [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
@@ -72,13 +75,15 @@ void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progres
     next->chunk.walk_back(*this);
     progress(done += next->chunk.steps);
   }
-  std::vector<WantId> left;
+  std::vector<MemoryWant> left;
   memory_.visit_all([&left](Addr at, unsigned, const MemoryWord& word) {
-    if (word.want != 0 && !is_channel(at)) left.push_back(word.want);
+    if (word.want.any() && !is_channel(at)) left.push_back(word.want);
   });
-  std::sort(left.begin(), left.end());
-  left.erase(std::unique(left.begin(), left.end()), left.end());
-  for (WantId id : left) count_initial_read(id);
+  std::sort(left.begin(), left.end(),
+            [](const MemoryWant& a, const MemoryWant& b) { return a.reader() < b.reader(); });
+  auto same = [](const MemoryWant& a, const MemoryWant& b) { return a.reader() == b.reader(); };
+  left.erase(std::unique(left.begin(), left.end(), same), left.end());
+  for (const MemoryWant& want : left) count_initial_read(want);
   if (unplaced_ != 0 && diagnostics.first("unplaced-transfer", 0))
     diagnostics.add("unplaced-transfer", Severity::kInfo, unplaced_,
                     "threads used one file or pipe at the same time; where in it is not known, and "
@@ -102,8 +107,10 @@ BackwardWalk::ThreadState& BackwardWalk::find_thread(ThreadId id) {
   auto [entry, fresh] = thread_numbers_.try_emplace(id.value, number);
   if (fresh) {
     SVD_CHECK(number < Mark::kMostThreads);
-    threads_.push_back(
-        {.id = id, .number = number, .wanted = std::vector<Want>(input_.code.cell_count())});
+    threads_.push_back({.id = id,
+                        .number = number,
+                        .bit = number < 64 ? std::uint64_t{1} << number : 0,
+                        .registers = RegisterWants(code_)});
   }
   recent_id_ = id;
   recent_ = entry->second;
@@ -119,21 +126,35 @@ void BackwardWalk::exec(const Exec& exec) {
   while (!faults_.empty() && faults_.back() >= exec.end())
     faults_ = faults_.first(faults_.size() - 1);
   prefetch(exec);
-  if (pending_parent_ >= exec.seq) flush_decision();
-  std::uint64_t own = state.own;
-  std::uint16_t end = may_matter(exec, state) ? part.end : pass_over(exec, steps, state);
+  if (pending_parent_ != kNoParent && pending_parent_ >= exec.seq) flush_decision();
+  Now now{.exec = exec, .state = state, .own_after = state.own + part.end};
+  state.own += part.steps();
+  std::uint16_t end = may_matter(exec, state) ? part.end : pass_over(now, steps);
+  if (end == part.first) return;
+  now.careful = takes_care(exec, state);
   auto segments = control_->of(exec_index_);
-  std::size_t segment = segments.size();
+  auto segment = segments.rbegin();
+  const std::uint32_t* decides = &decides_[exec.seq - chunk_first_] - part.first;
   for (std::uint16_t i = end; i-- > part.first;) {
-    while (segment > 1 && segments[segment - 1].first > i) {
-      --segment;
+    while (segment->first > i && segment + 1 != segments.rend()) {
+      ++segment;
       flush_decision();
     }
-    state.own = own + static_cast<std::uint64_t>(part.end - i);
-    Now now{exec, steps[i], place(exec, i, steps[i], state), segments[segment - 1].parent, state};
-    step(now);
+    const WalkStep& step = steps[i];
+    bool wanted = ((step.defines & state.registers.bits()) | decides[i]) != 0;
+    bool looks = step.writes || (state.bytes_of_triples != 0 && step.end_slot > step.first_slot);
+    if (!wanted && !looks && !now.careful) continue;
+    set(now, i, step);
+    now.parent = segment->parent;
+    if (looks) look(now);
+    this->step(now, decides[i]);
   }
-  state.own = own + part.steps();
+}
+
+// Whether the execution is one of the few about which there is more to know.
+bool BackwardWalk::takes_care(const Exec& exec, const ThreadState& state) const {
+  return state.kernel.any() || (!faults_.empty() && faults_.back() == exec.end() - 1) ||
+         (!criteria_.empty() && criteria_.back().seq >= exec.seq);
 }
 
 // Most of the walk's time would be waiting for memory: what the executions before this one access
@@ -145,40 +166,41 @@ void BackwardWalk::prefetch(const Exec& exec) const {
     const std::uint64_t* address = exec.addresses + i;
     memory_.prefetch_cell(Addr(address[-3 * kStage]));
     memory_.prefetch_parts(Addr(address[-2 * kStage]));
-    memory_wants_.prefetch(memory_.at(Addr(address[-kStage])).want);
   }
 }
 
 // What an execution does to memory that brings nothing of it into the slice. The end of the steps
 // that are left: the last of them is wanted, or takes more care.
-std::uint16_t BackwardWalk::pass_over(const Exec& exec, std::span<const WalkStep> steps,
-                                      ThreadState& state) {
+std::uint16_t BackwardWalk::pass_over(Now& now, std::span<const WalkStep> steps) {
+  const Exec& exec = now.exec;
   const Part& part = exec.shape->part;
   if (exec.shape->ranges != 0 || faulted(exec, steps[part.end - 1U])) return part.end;
   if (exec.addresses == nullptr) return part.first;
   const std::vector<Slot>& slots = exec.shape->block->slots;
-  std::uint64_t own = state.own;
   for (std::uint16_t s = part.end_slot; s-- > part.first_slot;) {
-    std::uint16_t i = slots[s].instruction;
-    Place me = place(exec, i, steps[i], state);
+    const Slot& slot = slots[s];
+    if (!slot.write && now.state.bytes_of_triples == 0 && raced_.empty()) continue;
+    std::uint16_t i = slot.instruction;
+    set(now, i, steps[i]);
     Addr address(exec.addresses[s - part.first_slot]);
-    if (slots[s].write && address != kAbsent) {
-      MemoryWord* word = memory_.single(address, slots[s].size);
-      if (word == nullptr || word->want != 0) return static_cast<std::uint16_t>(i + 1);
-      if (options_.races) write_word(me, address, slots[s].size, *word);
+    if (slot.write && address != kAbsent) {
+      MemoryWord* word = memory_.single(address, slot.size);
+      if (word == nullptr || word->want.any()) return static_cast<std::uint16_t>(i + 1);
+      if (options_.races) write_word(now.me, address, slot.size, *word);
     }
     if (s != part.first_slot && slots[s - 1].instruction == i) continue;
-    if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, me);
-    if (state.bytes_of_triples == 0) continue;
-    state.own = own + static_cast<std::uint64_t>(part.end - i);
-    close_triples(exec, steps[i], me, state);
+    if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
+    if (now.state.bytes_of_triples == 0) continue;
+    look(now);
+    close_triples(now);
   }
   return part.first;
 }
 
 // Whether anything but its accesses can bring a part of the execution into the slice.
 bool BackwardWalk::may_matter(const Exec& exec, const ThreadState& state) const {
-  if ((code_.defines(exec.shape->id) & state.wanted_bits) != 0 || state.kernel.any()) return true;
+  if ((code_.defines(exec.shape->id) & state.registers.bits()) != 0 || state.kernel.any())
+    return true;
   if (!criteria_.empty() && criteria_.back().seq >= exec.seq) return true;
   auto first = decides_.begin() + static_cast<std::ptrdiff_t>(exec.seq - chunk_first_);
   std::uint32_t any = 0;
@@ -186,28 +208,31 @@ bool BackwardWalk::may_matter(const Exec& exec, const ThreadState& state) const 
   return any != 0;
 }
 
-void BackwardWalk::step(const Now& now) {
-  const WalkStep& step = now.step;
+inline void BackwardWalk::step(const Now& now, std::uint32_t decision) {
+  const WalkStep& step = *now.step;
   ThreadState& state = now.state;
   Hit hit;
-  if (std::uint32_t decision = decides_[now.me.mark.seq() - chunk_first_]; decision != 0)
-    hit = take_decision(decisions_[decision], now);
-  if ((step.defines & state.wanted_bits) != 0 && !faulted(now.exec, step))
-    hit = take_registers(now, hit);
+  if (decision != 0) hit = take_decision(decisions_[decision], now);
+  if ((step.defines & state.registers.bits()) != 0 && !(now.careful && faulted(now.exec, step)))
+    hit = step.restores ? take_restored(now, hit) : take_registers(now, hit);
   if (step.writes)
-    accesses(now.exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-      if (slot.write) write_memory(now, address, size, hit);
-    });
-  if (state.kernel.wanted.any()) hit = take_kernel(state.kernel, hit);
-  if (hit.any() && options_.scope.admits(instance(now.me), static_cast<float>(hit.distance))) {
+    for (const Touch& touch : touched_)
+      if (touch.slot->write) hit = write_memory(now, touch, hit);
+  if (now.careful) hit = take_kernel(state.kernel, hit);
+  if (hit.any() &&
+      (!limited_ || options_.scope.admits(instance(now.me), static_cast<float>(hit.cost())))) {
     join_slice(now, hit);
     if (!remote_wants_.empty()) give_to_others(now.me);
   }
   remote_wants_.clear();
-  if (!criteria_.empty() && criteria_.back().seq >= now.me.mark.seq()) meet_criteria(now);
-  if (state.kernel.any()) state.kernel = {};
-  if (state.bytes_of_triples != 0 && step.end_slot > step.first_slot)
-    close_triples(now.exec, step, now.me, state);
+  if (now.careful) finish_carefully(now);
+  if (state.bytes_of_triples != 0 && step.end_slot > step.first_slot) close_triples(now);
+}
+
+void BackwardWalk::finish_carefully(const Now& now) {
+  meet_criteria(now);
+  now.state.kernel = {};
+  look(now);  // what was wanted can have split or joined words
 }
 
 void BackwardWalk::meet_criteria(const Now& now) {
@@ -217,89 +242,118 @@ void BackwardWalk::meet_criteria(const Now& now) {
   }
 }
 
-Hit BackwardWalk::take_registers(const Now& now, Hit hit) {
-  ThreadState& state = now.state;
-  if (now.step.restores) return take_restored(now, hit);
-  std::uint64_t taken = now.step.defines & state.wanted_bits;
-  if ((taken & kFarBit) != 0) hit = take_far(now, hit);
-  taken &= ~kFarBit;
-  state.wanted_bits &= ~taken;
-  for (; taken != 0; taken &= taken - 1) {
-    auto cell = static_cast<Cell>(std::countr_zero(taken));
-    Want want = std::exchange(state.wanted[cell], {});
-    if ((now.step.without_data & cell_bit(cell)) == 0) hit = take_want(want, now.me, hit);
-  }
+inline Hit BackwardWalk::take_registers(const Now& now, Hit hit) const {
+  RegisterWants& registers = now.state.registers;
+  if ((now.step->defines & registers.bits() & kFarBit) != 0) hit = take_far(now, hit);
+  registers.take(now.step->defines & ~kFarBit, now.step->without_data,
+                 [&](Want want) { hit = take_want(want, now.me, hit); });
   return hit;
 }
 
-Hit BackwardWalk::take_far(const Now& now, Hit hit) {
-  ThreadState& state = now.state;
-  for (Cell cell : code_.far(now.step))
-    if (Want want = std::exchange(state.wanted[cell], {}); want.any())
-      hit = take_want(want, now.me, hit);
-  if (std::none_of(state.wanted.begin() + kFarCell, state.wanted.end(),
-                   [](const Want& want) { return want.any(); }))
-    state.wanted_bits &= ~kFarBit;
+Hit BackwardWalk::take_far(const Now& now, Hit hit) const {
+  for (Cell cell : code_.far(*now.step))
+    if (Want want = now.state.registers.take(cell); want.any()) hit = take_want(want, now.me, hit);
+  now.state.registers.look_for_far();
   return hit;
 }
 
 // Who wants a restored register wants what was saved.
 Hit BackwardWalk::take_restored(const Now& now, Hit hit) {
   for (CellDef def : input_.code.defs(source(now))) {
-    Want want = std::exchange(now.state.wanted[def.cell], {});
-    if (def.cell < kFarCell) now.state.wanted_bits &= ~cell_bit(def.cell);
+    Want want = now.state.registers.take(def.cell);
     if (def.stack || !want.any()) continue;
-    if (input_.code.reg_of(def.cell) != now.step.saved) {
+    if (input_.code.reg_of(def.cell) != now.step->saved) {
       hit = take_want(want, now.me, hit);
       continue;
     }
-    MemoryWant saved{want, now.state.own, def.cell};
-    accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+    MemoryWant saved = MemoryWant::saved(want, now.own(), def.cell);
+    accesses(now.exec, *now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
       if (!slot.write) want_memory(address, size, saved);
     });
   }
   return hit;
 }
 
-void BackwardWalk::write_memory(const Now& now, Addr address, std::uint64_t size, Hit& hit) {
-  if (MemoryWord* word = memory_.single(address, size)) {
-    write_word(now.me, address, static_cast<unsigned>(size), *word);
-  } else {
-    memory_.update(address, size, [&](Addr at, unsigned length, MemoryWord& part) {
+// The accesses of the step at hand. Words that one of them can split or join are left out.
+void BackwardWalk::look(const Now& now) {
+  bool whole = true;
+  std::size_t count = 0;
+  accesses(now.exec, *now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
+    MemoryWord* word = memory_.single(address, size);
+    whole = whole && word != nullptr;
+    touches_[count++] = {&slot, address, size, word};
+  });
+  touched_ = {touches_.data(), count};
+  if (whole) return;
+  for (std::size_t i = 0; i < count; ++i) touches_[i].word = nullptr;
+}
+
+inline Hit BackwardWalk::write_memory(const Now& now, const Touch& touch, Hit hit) {
+  MemoryWord* word = touch.word;
+  if (word == nullptr || word->more != 0 ||
+      (word->write_distance != kNowhere && is_edge(*word, now.me)) ||
+      (word->want.any() &&
+       (word->want.is_saved() || !word->want.want.mark().same_thread(now.me.mark))))
+    return write_parts(now, touch, hit);
+  if (word->want.any()) {
+    hit = take_want(word->want.want, now.me, hit);
+    word->want = {};
+  }
+  if (options_.races) {
+    word->write = now.me.mark;
+    word->write_id = now.me.id;
+    word->write_distance = kNowhere;
+  }
+  return hit;
+}
+
+// In any case.
+Hit BackwardWalk::write_parts(const Now& now, const Touch& touch, Hit hit) {
+  if (touch.word != nullptr)
+    write_word(now.me, touch.address, static_cast<unsigned>(touch.size), *touch.word);
+  else
+    memory_.update(touch.address, touch.size, [&](Addr at, unsigned length, MemoryWord& part) {
       write_word(now.me, at, length, part);
     });
-  }
   if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
-  if (!taken_.empty()) take_memory(now.me, &now.step, now.state, hit);
+  if (!taken_.empty()) hit = take_memory(now.me, now.step, now.state, hit);
+  return hit;
 }
 
 // Notes what is to be told; to be followed by tell_races and take_memory.
 void BackwardWalk::write_word(Place me, Addr at, unsigned length, MemoryWord& word) {
   if (word.write_distance != kNowhere && is_edge(word, me))
     extend(raced_, at, length, {{word.write, word.write_id}, word.write_distance});
-  if (word.want != 0) extend(taken_, at, length, word.want);
-  word.want = 0;
+  if (word.want.any()) take_word(at, length, word);
   if (!options_.races) return;
   word.write = me.mark;
   word.write_id = me.id;
   word.write_distance = kNowhere;
 }
 
+// To be followed by take_memory.
+void BackwardWalk::take_word(Addr at, unsigned length, MemoryWord& word) {
+  extend(taken_, at, length, {word.want, word.more});
+  word.want = {};
+  word.more = 0;
+}
+
 // `step` is null for what the kernel writes.
-void BackwardWalk::take_memory(Place me, const WalkStep* step, ThreadState& state, Hit& hit) {
-  for (const auto& [address, size, id] : taken_) {
-    memory_wants_.each(id, [&, at = address, bytes = size](const MemoryWant& wanted) {
+Hit BackwardWalk::take_memory(Place me, const WalkStep* step, ThreadState& state, Hit hit) {
+  for (const auto& [address, size, what] : taken_) {
+    memory_wants_.each(what.want, what.more, [&, at = address, bytes = size](MemoryWant wanted) {
       Want want = wanted.want;
       if (wanted.is_saved() && step != nullptr && step->saves &&
-          step->saved == input_.code.reg_of(wanted.saved()))
-        return want_cell(state, wanted.saved(), want);
+          step->saved == input_.code.reg_of(wanted.cell()))
+        return state.registers.want(wanted.cell(), want);
       hit = take_want(want, me, hit);
       if (!want.mark().same_thread(me.mark) && step != nullptr)
         remote_wants_.push_back({at, bytes, wanted});
     });
-    memory_wants_.found(id, size);
+    memory_wants_.found(what.more, size);
   }
   taken_.clear();
+  return hit;
 }
 
 // Other threads read what `me` wrote.
@@ -319,108 +373,125 @@ void BackwardWalk::give_to_others(Place me) {
 
 // A branch, the call of an activation that has no open branch, or what created the thread.
 Hit BackwardWalk::take_decision(Want want, const Now& now) const {
-  Hit hit = take_want(want, now.me, {});
+  Via via = Via::kControl;
   if (!want.mark().same_thread(now.me.mark))
-    hit.via = Via::kSpawn;
-  else if (now.step.calls)
-    hit.via = Via::kCall;
-  hit.distance += weight(hit.via) - weight(Via::kControl);
-  return hit;
+    via = Via::kSpawn;
+  else if (now.step->calls)
+    via = Via::kCall;
+  Distance cost = same_line(now.me, want) ? want.distance() : want.cost();
+  return want.as(via, cost + weight(via) - weight(Via::kControl));
 }
 
-void BackwardWalk::add_item(const Place& me, const Hit& hit) {
-  ++instances_;
+inline void BackwardWalk::add_item(Place me, std::uint64_t bit, Hit hit) {
   if (options_.which) members_.add(me.mark.seq());
   Counted& counted = counted_[me.id.value];
   ++counted.instances;
-  if (hit.distance < counted.distance) set_nearest(counted, me, hit);
-  std::uint64_t bit = std::uint64_t{1} << me.mark.thread() % 64;
-  if ((counted.threads & bit) == 0 || me.mark.thread() >= 64) add_thread(counted, me.mark.thread());
+  if (hit.cost() < counted.distance) set_nearest(counted, me, hit);
+  if ((counted.threads & bit) == 0) add_thread(counted, me.mark.thread());
 }
 
-void BackwardWalk::set_nearest(Counted& counted, const Place& me, const Hit& hit) {
+void BackwardWalk::set_nearest(Counted& counted, Place me, Hit hit) {
   if (counted.item == 0) {
     items_.push_back({.id = me.id});
     counted.item = static_cast<std::uint32_t>(items_.size());
   }
-  counted.distance = hit.distance;
+  counted.distance = hit.cost();
   SliceItem& item = items_[counted.item - 1];
-  item.distance = static_cast<float>(hit.distance);
+  item.distance = static_cast<float>(hit.cost());
   item.nearest = instance(me);
-  item.needed_by = instance(hit.by.by());
-  item.via = hit.via;
+  item.needed_by = instance(hit.by());
+  item.via = hit.via();
 }
 
 void BackwardWalk::add_thread(Counted& counted, std::uint32_t thread) {
-  counted.threads |= std::uint64_t{1} << thread % 64;
+  counted.threads |= threads_[thread].bit;
   std::vector<ThreadId>& known = items_[counted.item - 1].threads;
   ThreadId id = threads_[thread].id;
   if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
 }
 
-void BackwardWalk::join_slice(const Now& now, const Hit& hit) {
-  Distance distance = std::min(hit.distance, kFarthest);
-  add_item(now.me, hit);
+inline void BackwardWalk::join_slice(const Now& now, Hit hit) {
+  Distance distance = std::min(hit.cost(), kFarthest);
+  add_item(now.me, now.state.bit, hit);
   if (options_.control) want_decision(now.parent, now.me, distance);
   if (!options_.data) return;
+  const WalkStep& step = *now.step;
+  RegisterWants& registers = now.state.registers;
   Want value(now.me, distance, Via::kValue);
-  Want address(now.me, distance, Via::kAddress);
-  for (Cell cell : code_.values(now.step)) want_cell(now.state, cell, value);
-  for (Cell cell : code_.addresses(now.step)) want_cell(now.state, cell, address);
-  if (now.step.reads) want_reads(now, distance);
-  if (now.step.writes && options_.races) mark_writes(now, distance);
-  want_arguments(now.state, value);
+  for (const CellSet& use : code_.values(step)) registers.want(use, value);
+  if (step.addresses != 0) {
+    Want address(now.me, distance, Via::kAddress);
+    for (const CellSet& use : code_.addresses(step)) registers.want(use, address);
+  }
+  if (step.reads) want_reads(now, distance);
+  if (step.writes && options_.races) mark_writes(distance);
+  if (now.careful) want_arguments(now, value);
 }
 
 void BackwardWalk::apply_criterion(const Now& now, const Criterion& criterion) {
-  add_item(now.me, {0, Via::kCriterion, Want(now.me, 0, Via::kCriterion)});
+  add_item(now.me, now.state.bit, Want(now.me, 0, Via::kCriterion));
   Want value(now.me, 0, Via::kValue);
   Want address(now.me, 0, Via::kAddress);
   bool values = criterion.values && options_.data;
   bool addresses = criterion.addresses && options_.data;
   for (CellUse use : input_.code.uses(source(now)))
     if (use.role == UseRole::kAddress ? addresses : values)
-      want_cell(now.state, use.cell, use.role == UseRole::kAddress ? address : value);
+      now.state.registers.want(use.cell, use.role == UseRole::kAddress ? address : value);
   for (Reg reg : criterion.registers)
-    for (Cell cell : code_.cells_of(reg)) want_cell(now.state, cell, value);
-  for (auto [at, size] : criterion.memory) want_memory(at, size, {value, now.state.own});
-  if (values) want_reads(now, 0);
-  if (values) want_arguments(now.state, value);
-  if (values && options_.races) mark_writes(now, 0);
+    for (Cell cell : code_.cells_of(reg)) now.state.registers.want(cell, value);
+  std::uint64_t access = kMaxBlockSlots;
+  for (auto [at, size] : criterion.memory) want_memory(at, size, {value, now.own(), access++});
+  look(now);
+  if (values && !now.step->returns) want_reads(now, 0);
+  if (values) want_arguments(now, value);
+  if (values && options_.races) mark_writes(0);
   if (criterion.control && options_.control) want_decision(now.parent, now.me, 0);
 }
 
 // Their writes before are looked for.
-void BackwardWalk::mark_writes(const Now& now, Distance distance) {
-  accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    if (!slot.write) return;
-    if (MemoryWord* word = memory_.single(address, size))
-      word->write_distance = distance;
+void BackwardWalk::mark_writes(Distance distance) {
+  for (const Touch& touch : touched_) {
+    if (!touch.slot->write) continue;
+    if (touch.word != nullptr)
+      touch.word->write_distance = distance;
     else
-      memory_.update(address, size,
-                     [&](Addr, unsigned, MemoryWord& part) { part.write_distance = distance; });
-  });
+      memory_.update(touch.address, touch.size, [distance](Addr, unsigned, MemoryWord& part) {
+        part.write_distance = distance;
+      });
+  }
 }
 
 void BackwardWalk::want_reads(const Now& now, Distance distance) {
-  accesses(now.exec, now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    if (slot.write) return;
-    if (now.step.returns) return;
+  if (!now.step->writes) look(now);
+  for (const Touch& touch : touched_) {
+    const Slot& slot = *touch.slot;
+    if (slot.write) continue;
     Via via = slot.role == Role::kAddress ? Via::kAddress : Via::kValue;
-    if (via == Via::kAddress && !options_.addresses) return;
-    MemoryWant want{Want(now.me, distance, via), now.state.own};
-    MemoryWants::Alike alike;
-    auto read = [&](Addr at, unsigned length, MemoryWord& word) {
-      if (!word.write.none() && is_edge(word, now.me))
-        extend(raced_, at, length, {{word.write, word.write_id}, distance});
-      memory_wants_.want(word, length, want, alike);
-    };
-    if (MemoryWord* word = memory_.single(address, size))
-      read(address, static_cast<unsigned>(size), *word);
+    if (via == Via::kAddress && !options_.addresses) continue;
+    MemoryWant want(Want(now.me, distance, via), now.own(), slot_number(now.exec, slot));
+    MemoryWord* word = touch.word;
+    if (word == nullptr || (!word->write.none() && is_edge(*word, now.me)))
+      want_parts(now, touch, want);
+    else if (word->want.any())
+      memory_wants_.want(*word, static_cast<unsigned>(touch.size), want);
     else
-      memory_.update(address, size, read);
-    if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterRead, now.me);
-  });
+      word->want = want;
+  }
+}
+
+// In any case.
+void BackwardWalk::want_parts(const Now& now, const Touch& touch, const MemoryWant& want) {
+  MemoryWants::Alike alike;
+  auto read = [&](Addr at, unsigned length, MemoryWord& word) {
+    if (!word.write.none() && is_edge(word, now.me))
+      extend(raced_, at, length, {{word.write, word.write_id}, want.want.distance()});
+    memory_wants_.want(word, length, want, alike);
+  };
+  if (touch.word != nullptr)
+    read(touch.address, static_cast<unsigned>(touch.size), *touch.word);
+  else
+    memory_.update(touch.address, touch.size, read);
+  if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterRead, now.me);
 }
 
 void BackwardWalk::want_memory(Addr address, std::uint64_t size, const MemoryWant& want) {
@@ -431,10 +502,13 @@ void BackwardWalk::want_memory(Addr address, std::uint64_t size, const MemoryWan
 }
 
 // What a system call was given: its arguments, and what the kernel read for it.
-void BackwardWalk::want_arguments(ThreadState& state, Want want) {
+void BackwardWalk::want_arguments(const Now& now, Want want) {
+  ThreadState& state = now.state;
   for (Reg reg : state.kernel.arguments)
-    for (Cell cell : code_.cells_of(reg)) want_cell(state, cell, want);
-  for (auto [address, size] : state.kernel.reads) want_memory(address, size, {want, state.own});
+    for (Cell cell : code_.cells_of(reg)) state.registers.want(cell, want);
+  std::uint64_t access = kMaxBlockSlots;
+  for (auto [address, size] : state.kernel.reads)
+    want_memory(address, size, {want, now.own(), access++});
 }
 
 void BackwardWalk::flush_decision() {
@@ -481,19 +555,17 @@ void BackwardWalk::event(const Event& event) {
     thread(create->child);
     ThreadState& parent = thread(event.thread);
     ThreadState& child = thread(create->child);
-    for (std::size_t cell = 0; cell < child.wanted.size(); ++cell)
-      if (child.wanted[cell].any()) want_cell(parent, static_cast<Cell>(cell), child.wanted[cell]);
-    std::fill(child.wanted.begin(), child.wanted.end(), Want{});
-    child.wanted_bits = 0;
+    for (std::size_t cell = 0; cell < code_.cell_count(); ++cell)
+      if (Want want = child.registers.take(static_cast<Cell>(cell)); want.any())
+        parent.registers.want(static_cast<Cell>(cell), want);
+    child.registers.look_for_far();
   }
 }
 
 void BackwardWalk::kernel_wrote(const KernelAccess& kernel, const Event& event,
                                 ThreadState& state) {
   Hit hit = take_of_kernel(kernel.address, kernel.size, event, state);
-  if (hit.distance >= state.kernel.wanted.distance) return;
-  state.kernel.wanted = hit;
-  state.kernel.wanted.via = Via::kSystemCall;
+  if (hit.any()) state.kernel.wanted.merge(hit.as(Via::kSystemCall, hit.cost()));
 }
 
 void BackwardWalk::transfer(const Transfer& transfer, const Event& event, ThreadState& state) {
@@ -503,16 +575,17 @@ void BackwardWalk::transfer(const Transfer& transfer, const Event& event, Thread
   if (transfer.access == Access::kRead) {
     Hit hit = take_of_kernel(*there, transfer.size, event, state);
     if (hit.any()) channels_.try_emplace(transfer.channel, transfer.name);
-    if (hit.distance < state.kernel.wanted.distance) state.kernel.wanted = hit;
+    state.kernel.wanted.merge(hit);
     return;
   }
   // Taken by the kernel's write, which comes next.
   memory_.visit(transfer.address, transfer.size, [&](Addr at, unsigned length, const auto& word) {
-    if (word.want != 0) extend(taken_, at, length, word.want);
+    if (word.want.any()) extend(taken_, at, length, {word.want, word.more});
   });
-  for (const auto& [at, bytes, id] : taken_) {
+  for (const auto& [at, bytes, what] : taken_) {
     std::vector<MemoryWant> wants;
-    memory_wants_.each(id, [&](const MemoryWant& wanted) { wants.push_back(wanted); });
+    memory_wants_.each(what.want, what.more,
+                       [&](const MemoryWant& wanted) { wants.push_back(wanted); });
     for (const MemoryWant& wanted : wants)
       want_memory(*there + (at - transfer.address), bytes, wanted);
   }
@@ -523,23 +596,23 @@ void BackwardWalk::transfer(const Transfer& transfer, const Event& event, Thread
 Hit BackwardWalk::take_of_kernel(Addr address, std::uint64_t size, const Event& event,
                                  ThreadState& state) {
   memory_.update_present(address, size, [this](Addr at, unsigned length, MemoryWord& word) {
-    if (word.want != 0) extend(taken_, at, length, word.want);
-    word.want = 0;
+    if (word.want.any()) take_word(at, length, word);
   });
   Mark me(event.seq, state.number);
   if (is_channel(address))
-    for (const auto& [at, bytes, id] : taken_)
-      memory_wants_.each(id, [&, at = at, bytes = bytes](const MemoryWant& wanted) {
-        if (!wanted.want.mark().same_thread(me)) state.kernel.remote.push_back({at, bytes, wanted});
-      });
-  Hit hit;
-  take_memory({me, {}}, nullptr, state, hit);
-  return hit;
+    for (const auto& [at, bytes, what] : taken_)
+      memory_wants_.each(what.want, what.more,
+                         [&, at = at, bytes = bytes](const MemoryWant& wanted) {
+                           if (!wanted.want.mark().same_thread(me))
+                             state.kernel.remote.push_back({at, bytes, wanted});
+                         });
+  return take_memory({me, {}}, nullptr, state, {});
 }
 
-Hit BackwardWalk::take_kernel(KernelWork& kernel, Hit hit) {
+Hit BackwardWalk::take_kernel(const KernelWork& kernel, Hit hit) {
   remote_wants_.insert(remote_wants_.end(), kernel.remote.begin(), kernel.remote.end());
-  return kernel.wanted.distance < hit.distance ? kernel.wanted : hit;
+  hit.merge(kernel.wanted);
+  return hit;
 }
 
 // What was there before is another object's; a realloc keeps its contents.
@@ -548,20 +621,19 @@ void BackwardWalk::begin_lifetime(const Event& event, Range range) {
   if (made != nullptr && made->function == AllocFn::kRealloc) return;
   memory_.update_present(range.address, range.size,
                          [this](Addr at, unsigned length, MemoryWord& word) {
-                           if (word.want != 0) extend(taken_, at, length, word.want);
+                           if (word.want.any()) take_word(at, length, word);
                            set_triple(word, length, 0);
                            word = {};
                          });
-  for (const auto& [at, bytes, id] : taken_) {
-    if (!is_channel(at)) count_initial_read(id);
-    memory_wants_.found(id, bytes);
+  for (const auto& [at, bytes, what] : taken_) {
+    if (!is_channel(at)) count_initial_read(what.want);
+    memory_wants_.found(what.more, bytes);
   }
   taken_.clear();
 }
 
-void BackwardWalk::count_initial_read(WantId id) {
-  InstrId reader = memory_wants_.first(id).want.id();
-  ++items_[counted_[reader.value].item - 1].initial_reads;
+void BackwardWalk::count_initial_read(const MemoryWant& want) {
+  ++items_[counted_[want.want.id().value].item - 1].initial_reads;
 }
 
 Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& criteria,

@@ -21,6 +21,7 @@
 #include "slicer/backward.h"
 #include "slicer/folds.h"
 #include "slicer/memory_wants.h"
+#include "slicer/register_wants.h"
 #include "slicer/walk_code.h"
 #include "svd/trace/chunk_stream.h"
 
@@ -62,8 +63,8 @@ class BackwardWalk {
   struct ThreadState {
     ThreadId id{};
     std::uint32_t number = 0;
-    std::vector<Want> wanted;            // by cell
-    std::uint64_t wanted_bits = 0;       // of cells that may be wanted
+    std::uint64_t bit = 0;  // of the first 64 threads
+    RegisterWants registers;
     std::uint64_t own = 0;               // instructions met so far
     std::uint64_t bytes_of_triples = 0;  // that are open, and whose last read is its own
     KernelWork kernel{};
@@ -72,10 +73,24 @@ class BackwardWalk {
   // The instance at hand.
   struct Now {
     const Exec& exec;
-    const WalkStep& step;
-    Place me;
-    Seq parent;
     ThreadState& state;
+    bool careful = false;     // see takes_care
+    std::uint64_t own_after;  // instructions that its thread met after the execution, plus its end
+    const WalkStep* step = nullptr;
+    std::uint16_t index = 0;
+    Place me{};
+    Seq parent = kNoParent;
+
+    // Instructions that its thread met, with this one.
+    std::uint64_t own() const { return own_after - index; }
+  };
+
+  // An access of it, and its word where there is one.
+  struct Touch {
+    const Slot* slot = nullptr;
+    Addr address{};
+    std::uint64_t size = 0;
+    MemoryWord* word = nullptr;
   };
 
   // Adjacent bytes of an access that are the same.
@@ -89,6 +104,11 @@ class BackwardWalk {
     Place other;
     Distance distance = 0;
     friend bool operator==(const Race&, const Race&) = default;
+  };
+  struct Taken {  // what wanted it
+    MemoryWant want;
+    WantList more = 0;
+    friend bool operator==(const Taken&, const Taken&) = default;
   };
   template <class What>
   static void extend(std::vector<Stretch<What>>& all, Addr at, unsigned length,
@@ -117,61 +137,65 @@ class BackwardWalk {
     return {place.mark.seq(), place.id, threads_[place.mark.thread()].id};
   }
 
-  static Place place(const Exec& exec, std::uint16_t index, const WalkStep& step,
-                     const ThreadState& state) {
-    Seq seq = exec.seq + static_cast<std::uint64_t>(index - exec.shape->part.first);
-    return {Mark(seq, state.number), step.id};
+  void set(Now& now, std::uint16_t index, const WalkStep& step) const {
+    now.step = &step;
+    now.index = index;
+    Seq seq = now.exec.seq + static_cast<std::uint64_t>(index - now.exec.shape->part.first);
+    now.me = {Mark(seq, now.state.number), step.id};
   }
 
   void begin_chunk(const ChunkStream::Decoded& decoded);
   bool may_matter(const Exec& exec, const ThreadState& state) const;
-  std::uint16_t pass_over(const Exec& exec, std::span<const WalkStep> steps, ThreadState& state);
-  [[gnu::always_inline]] inline void step(const Now& now);
+  std::uint16_t pass_over(Now& now, std::span<const WalkStep> steps);
+  bool takes_care(const Exec& exec, const ThreadState& state) const;
+  [[gnu::always_inline]] void step(const Now& now, std::uint32_t decision);
+  [[gnu::noinline]] void finish_carefully(const Now& now);
+  void look(const Now& now);
   [[gnu::noinline]] void meet_criteria(const Now& now);
   // As the code table has it.
   const Step& source(const Now& now) const {
-    return input_.code.block(now.exec.shape->id)
-        .steps[now.exec.shape->part.first + (now.me.mark.seq() - now.exec.seq)];
+    return input_.code.block(now.exec.shape->id).steps[now.index];
   }
   void prefetch(const Exec& exec) const;
 
-  void give_to_others(Place me);
-  [[nodiscard]] Hit take_registers(const Now& now, Hit hit);
+  [[gnu::noinline]] void give_to_others(Place me);
+  [[gnu::always_inline]] [[nodiscard]] Hit take_registers(const Now& now, Hit hit) const;
   [[gnu::noinline]] Hit take_restored(const Now& now, Hit hit);
-  [[gnu::noinline]] Hit take_far(const Now& now, Hit hit);
-  void write_memory(const Now& now, Addr address, std::uint64_t size, Hit& hit);
+  [[gnu::noinline]] Hit take_far(const Now& now, Hit hit) const;
+  [[gnu::always_inline]] [[nodiscard]] Hit write_memory(const Now& now, const Touch& touch,
+                                                        Hit hit);
+  [[gnu::noinline]] Hit write_parts(const Now& now, const Touch& touch, Hit hit);
   void write_word(Place me, Addr at, unsigned length, MemoryWord& word);
-  [[gnu::noinline]] void take_memory(Place me, const WalkStep* step, ThreadState& state, Hit& hit);
+  void take_word(Addr at, unsigned length, MemoryWord& word);
+  [[gnu::noinline]] [[nodiscard]] Hit take_memory(Place me, const WalkStep* step,
+                                                  ThreadState& state, Hit hit);
   // By value: what is pointed to is slow.
   [[nodiscard]] Hit take_want(Want want, Place me, Hit hit) const {
     bool remote = want.via() == Via::kValue && !want.mark().same_thread(me.mark);
-    Distance distance = remote || same_line(me, want) ? want.distance() : want.cost();
-    return distance < hit.distance ? Hit{distance, want.via(), want} : hit;
+    hit.merge(remote || same_line(me, want) ? want.as(want.via(), want.distance()) : want);
+    return hit;
   }
-  [[gnu::noinline]] Hit take_decision(Want want, const Now& now) const;
+  [[nodiscard]] Hit take_decision(Want want, const Now& now) const;
 
-  void join_slice(const Now& now, const Hit& hit);
+  [[gnu::always_inline]] void join_slice(const Now& now, Hit hit);
   [[gnu::noinline]] void apply_criterion(const Now& now, const Criterion& criterion);
-  void add_item(const Place& me, const Hit& hit);
+  [[gnu::always_inline]] void add_item(Place me, std::uint64_t bit, Hit hit);
   [[gnu::noinline]] void add_thread(Counted& counted, std::uint32_t thread);
-  [[gnu::noinline]] void set_nearest(Counted& counted, const Place& me, const Hit& hit);
+  [[gnu::noinline]] void set_nearest(Counted& counted, Place me, Hit hit);
 
-  static void want_cell(ThreadState& state, Cell cell, Want want) {
-    state.wanted[cell].merge(want);
-    state.wanted_bits |= cell_bit(cell);
-  }
   void want_reads(const Now& now, Distance distance);
-  void mark_writes(const Now& now, Distance distance);
+  [[gnu::noinline]] void want_parts(const Now& now, const Touch& touch, const MemoryWant& want);
+  void mark_writes(Distance distance);
   void want_memory(Addr address, std::uint64_t size, const MemoryWant& want);
-  void want_arguments(ThreadState& state, Want want);
+  [[gnu::noinline]] void want_arguments(const Now& now, Want want);
   void kernel_wrote(const KernelAccess& kernel, const Event& event, ThreadState& state);
   void transfer(const Transfer& transfer, const Event& event, ThreadState& state);
   [[nodiscard]] Hit take_of_kernel(Addr address, std::uint64_t size, const Event& event,
                                    ThreadState& state);
-  [[nodiscard]] Hit take_kernel(KernelWork& kernel, Hit hit);
+  [[nodiscard]] Hit take_kernel(const KernelWork& kernel, Hit hit);
 
   // What decided about adjacent instances is mostly the same: it is told once.
-  void want_decision(Seq parent, const Place& me, Distance distance) {
+  void want_decision(Seq parent, Place me, Distance distance) {
     if (parent == kNoParent) return;
     if (parent != pending_parent_) {
       flush_decision();
@@ -182,7 +206,7 @@ class BackwardWalk {
   void flush_decision();
   void decide(Seq seq, Want want);
 
-  void tell_races(RaceEdge::Kind kind, Place me);
+  [[gnu::noinline]] void tell_races(RaceEdge::Kind kind, Place me);
   void add_race(RaceEdge::Kind kind, const Instance& first, const Instance& second, Addr address,
                 std::uint64_t size, float distance);
   // Whether the write at the other end of an order edge is to be told.
@@ -193,16 +217,23 @@ class BackwardWalk {
   void note_beside(Seq seq) {
     if (options_.which) beside_.add(seq);
   }
-  void close_triples(const Exec& exec, const WalkStep& step, const Place& me,
-                     const ThreadState& state);
+  [[gnu::noinline]] void close_triples(const Now& now);
+  // Whether an access by `me` is the one before that the triple looks for.
+  bool closes(TripleId triple, Place me) const {
+    return triple != 0 && open_triples_[triple].after.mark.same_thread(me.mark);
+  }
   void set_triple(MemoryWord& word, unsigned length, TripleId triple);
   void begin_lifetime(const Event& event, Range range);
-  void count_initial_read(WantId id);
+  void count_initial_read(const MemoryWant& want);
 
   // Then it defines nothing.
   bool faulted(const Exec& exec, const WalkStep& step) const {
     return !faults_.empty() && faults_.back() == exec.end() - 1 &&
            &step == &code_.steps(exec.shape->id)[exec.shape->part.end - 1U];
+  }
+
+  static std::uint64_t slot_number(const Exec& exec, const Slot& slot) {
+    return static_cast<std::uint64_t>(&slot - exec.shape->block->slots.data());
   }
 
   // Calls f(slot, address, size) for the accesses of a step that happened.
@@ -242,7 +273,6 @@ class BackwardWalk {
   WalkCode code_;
   std::vector<Counted> counted_;  // by InstrId
   std::vector<SliceItem> items_;
-  std::uint64_t instances_ = 0;
   InstanceSet members_, beside_;  // empty unless they are asked for
 
   std::vector<ThreadState> threads_;
@@ -268,8 +298,10 @@ class BackwardWalk {
   std::size_t exec_index_ = 0;
   Seq chunk_first_{};
 
-  // Of the access at hand.
-  std::vector<Stretch<WantId>> taken_;
+  // Of the step at hand.
+  std::vector<Touch> touches_;  // room for the most that a step has
+  std::span<const Touch> touched_;
+  std::vector<Stretch<Taken>> taken_;
   std::vector<Stretch<Race>> raced_;
   std::vector<Stretch<TripleId>> closed_;
   std::vector<RemoteWant> remote_wants_;  // that the step satisfies
@@ -281,6 +313,7 @@ class BackwardWalk {
   Fold<Triple> triples_;
   Fold<RaceEdge> races_;
   std::vector<Event> order_events_;  // the last one first
+  bool limited_;
 };
 
 // Each kind of thing by what it is ordered by; and says which order edges `order` orders.

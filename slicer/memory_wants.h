@@ -4,11 +4,13 @@
 // for all of it: who wants it, the write after here and whether that is in the slice, and the read
 // of what another thread wrote whose thread's access before is looked for.
 //
-// Of a byte all who want it are kept, because each can be another thread than the writer. What has
-// been found is forgotten: memory is for what is wanted at one time, not for the slice.
+// Of a byte all who want it are kept, because each can be another thread than the writer: the last
+// one in the word itself, since mostly there are no more, the others in a list. What has been found
+// is forgotten: memory is for what is wanted at one time, not for the slice.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "dpdg/byte_shadow.h"
@@ -16,29 +18,40 @@
 
 namespace svd {
 
-using WantId = std::uint32_t;    // 0: none
+using WantList = std::uint32_t;  // 0: empty
 using TripleId = std::uint32_t;  // 0: none
 
 // A read of memory by an instance of the slice.
 class MemoryWant {
  public:
   MemoryWant() = default;
-  // `own`: instructions of its thread from it to the end of the trace.
-  MemoryWant(Want by, std::uint64_t own) : want(by), rest_(own << kCellBits) {}
+  // `own`: instructions of its thread from it to the end of the trace; `access`: which of its
+  // reads.
+  MemoryWant(Want by, std::uint64_t own, std::uint64_t access)
+      : want(by), rest_(own << kKindBits | (access & (kSaved - 1))) {}
   // Of the value of a cell, saved there with its register.
-  MemoryWant(Want by, std::uint64_t own, Cell saved)
-      : want(by), rest_(own << kCellBits | (std::uint64_t{saved} + 1)) {}
+  static MemoryWant saved(Want by, std::uint64_t own, Cell cell) {
+    MemoryWant want(by, own, cell);
+    want.rest_ |= kSaved;
+    return want;
+  }
 
-  std::uint64_t own() const { return rest_ >> kCellBits; }
-  bool is_saved() const { return cell_and_one() != 0; }
-  Cell saved() const { return static_cast<Cell>(cell_and_one() - 1); }
-  bool same_kind(const MemoryWant& other) const { return cell_and_one() == other.cell_and_one(); }
+  bool any() const { return want.any(); }
+  std::uint64_t own() const { return rest_ >> kKindBits; }
+  bool is_saved() const { return (rest_ & kSaved) != 0; }
+  Cell cell() const { return static_cast<Cell>(access()); }
+  // Which instance wants it, and by which of its reads.
+  std::pair<Seq, std::uint64_t> reader() const { return {want.mark().seq(), access()}; }
+  bool same_kind(const MemoryWant& other) const { return kind() == other.kind(); }
+  friend bool operator==(const MemoryWant&, const MemoryWant&) = default;
 
   Want want;
 
  private:
-  static constexpr unsigned kCellBits = 16;
-  std::uint16_t cell_and_one() const { return static_cast<std::uint16_t>(rest_); }
+  static constexpr unsigned kKindBits = 16;
+  static constexpr std::uint64_t kSaved = std::uint64_t{1} << (kKindBits - 1);
+  std::uint64_t access() const { return rest_ & (kSaved - 1); }
+  std::uint64_t kind() const { return is_saved() ? rest_ & (2 * kSaved - 1) : 0; }
   std::uint64_t rest_ = 0;  // one word, for the reason that Want is two
 };
 
@@ -54,7 +67,8 @@ struct MemoryWord {
   Mark write;  // the first one after here
   InstrId write_id{};
   Distance write_distance = kNowhere;  // in the slice, if it is
-  WantId want = 0;
+  MemoryWant want;
+  WantList more = 0;  // who else wants it
   TripleId triple = 0;
   friend bool operator==(const MemoryWord&, const MemoryWord&) = default;
 };
@@ -89,7 +103,6 @@ class Shared {
     }
   }
   const T& operator[](std::uint32_t id) const { return nodes_[id].value; }
-  void prefetch(std::uint32_t id) const { __builtin_prefetch(&nodes_[id]); }
   std::uint32_t next(std::uint32_t id) const { return nodes_[id].next; }
 
  private:
@@ -106,50 +119,64 @@ class MemoryWants {
  public:
   // What the words of one access that were alike have become.
   struct Alike {
-    bool any = false;
-    WantId before = 0;
-    WantId after = 0;
+    MemoryWant first_before{};
+    WantList before = 0;
+    WantList after = 0;
+    bool known = false;
   };
 
   // `length` bytes that `word` stands for are wanted.
   void want(MemoryWord& word, unsigned length, const MemoryWant& want, Alike& alike) {
-    WantId before = word.want;
-    if (!alike.any || alike.before != before) {
-      bool known = before != 0 && is_known(before, want);
-      alike = {true, before, known ? before : wants_.make(want, before)};
-    }
-    if (alike.after == before) return;
-    word.want = alike.after;
-    wants_.hold(word.want, length);
-    wants_.release(before, length);
+    if (word.want.any() && !add(word, length, want, alike)) return;
+    word.want = want;
+  }
+  void want(MemoryWord& word, unsigned length, const MemoryWant& wanted) {
+    Alike alike;
+    want(word, length, wanted, alike);
   }
 
-  void found(WantId id, std::uint64_t bytes) {
-    wants_.release(id, static_cast<std::uint32_t>(bytes));
+  // `bytes` bytes have been found that had this list.
+  void found(WantList list, std::uint64_t bytes) {
+    wants_.release(list, static_cast<std::uint32_t>(bytes));
   }
 
   // f(const MemoryWant&) for all who want the same.
   template <class F>
-  void each(WantId id, F&& f) const {
-    for (; id != 0; id = wants_.next(id)) f(wants_[id]);
+  void each(const MemoryWant& first, WantList more, F&& f) const {
+    f(first);
+    for (; more != 0; more = wants_.next(more)) f(wants_[more]);
   }
-  void prefetch(WantId id) const { wants_.prefetch(id); }
-  const MemoryWant& first(WantId id) const { return wants_[id]; }
 
  private:
+  // Makes room in a word that is wanted already; false if that one will do.
+  [[gnu::noinline]] bool add(MemoryWord& word, unsigned length, const MemoryWant& want,
+                             Alike& alike) {
+    if (!alike.first_before.any() || !(alike.first_before == word.want) ||
+        alike.before != word.more) {
+      alike = {word.want, word.more, 0, is_known(word, want)};
+      if (!alike.known) alike.after = wants_.make(word.want, word.more);
+    }
+    if (alike.known) return false;
+    wants_.hold(alike.after, length);
+    wants_.release(word.more, length);
+    word.more = alike.after;
+    return true;
+  }
+
   // Whether the same instruction and thread wants it from nearer for the same already (what a
   // value's want costs depends on who writes).
-  bool is_known(WantId id, const MemoryWant& wanted) const {
-    Want want = wanted.want;
-    constexpr int kLooked = 3;  // so that what is read in turns by few is wanted once by each
-    for (int i = 0; i < kLooked && id != 0; ++i, id = wants_.next(id)) {
-      const MemoryWant& other = wants_[id];
-      if (other.want.id() == want.id() && other.want.mark().same_thread(want.mark()) &&
-          other.want.via() == want.via() && other.same_kind(wanted) &&
-          other.want.cost() <= want.cost())
-        return true;
-    }
+  bool is_known(const MemoryWord& word, const MemoryWant& wanted) const {
+    if (covers(word.want, wanted)) return true;
+    WantList list = word.more;
+    constexpr int kLooked = 2;  // so that what is read in turns by few is wanted once by each
+    for (int i = 0; i < kLooked && list != 0; ++i, list = wants_.next(list))
+      if (covers(wants_[list], wanted)) return true;
     return false;
+  }
+  static bool covers(const MemoryWant& known, const MemoryWant& wanted) {
+    Want want = wanted.want, other = known.want;
+    return other.id() == want.id() && other.mark().same_thread(want.mark()) &&
+           other.via() == want.via() && known.same_kind(wanted) && other.cost() <= want.cost();
   }
 
   Shared<MemoryWant> wants_;

@@ -60,39 +60,37 @@ void BackwardWalk::set_triple(MemoryWord& word, unsigned length, TripleId triple
   word.triple = triple;
 }
 
-void BackwardWalk::close_triples(const Exec& exec, const WalkStep& step, const Place& me,
-                                 const ThreadState& state) {
-  accesses(exec, step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    const MemoryWord* word = memory_.single(address, size);
-    if (word != nullptr && word->triple == 0) return;
-    memory_.visit(address, size, [&](Addr at, unsigned length, const MemoryWord& part) {
-      if (part.triple != 0 && open_triples_[part.triple].after.mark.same_thread(me.mark))
-        extend(closed_, at, length, part.triple);
+void BackwardWalk::close_triples(const Now& now) {
+  for (const Touch& touch : touched_) {
+    if (touch.word != nullptr && !closes(touch.word->triple, now.me)) continue;
+    memory_.visit(touch.address, touch.size, [&](Addr at, unsigned length, const MemoryWord& part) {
+      if (closes(part.triple, now.me)) extend(closed_, at, length, part.triple);
     });
     for (const auto& [at, bytes, id] : closed_) {
-      note_beside(me.mark.seq());
+      note_beside(now.me.mark.seq());
       const OpenTriple& open = open_triples_[id];
       auto distance = static_cast<float>(open.distance);
-      std::uint64_t own = state.own - open.own;
+      std::uint64_t own = now.own() - open.own;
       float key = 0.3F * distance + 0.6F * std::log2(static_cast<float>(own) + 1) - kEdgeBonus;
-      triples_.add(static_cast<std::uint64_t>(me.id.value) << 32 | open.remote.id.value,
+      triples_.add(static_cast<std::uint64_t>(now.me.id.value) << 32 | open.remote.id.value,
                    open.after.id.value,
-                   {instance(me), slot.write, instance(open.remote), instance(open.after), at,
-                    bytes, distance, own, key, 1, false},
+                   {instance(now.me), touch.slot->write, instance(open.remote),
+                    instance(open.after), at, bytes, distance, own, key, 1, false},
                    key);
       memory_.update(at, bytes, [this](Addr, unsigned length, MemoryWord& part) {
         set_triple(part, length, 0);
       });
     }
     closed_.clear();
-  });
+  }
 }
 
 Slice BackwardWalk::take() {
-  for (const Counted& counted : counted_)
-    if (counted.item != 0) items_[counted.item - 1].instances = counted.instances;
   Slice slice;
-  slice.instances = instances_;
+  for (const Counted& counted : counted_) {
+    if (counted.item != 0) items_[counted.item - 1].instances = counted.instances;
+    slice.instances += counted.instances;
+  }
   slice.items = std::move(items_);
   slice.remote_reads = remote_reads_.take();
   slice.triples = triples_.take();

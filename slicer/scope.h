@@ -59,6 +59,10 @@ struct Scope {
   float depth = std::numeric_limits<float>::infinity();  // the largest distance
   std::shared_ptr<const InstanceSet> within{};
 
+  bool limits() const {
+    return first != Seq() || last != Scope().last || !threads.empty() || !code.empty() ||
+           depth != Scope().depth || within != nullptr;
+  }
   bool admits(const Instance& me, float distance) const {
     return me.seq >= first && me.seq <= last && distance <= depth &&
            (threads.empty() ||

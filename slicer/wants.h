@@ -21,13 +21,11 @@ inline constexpr Distance kFarthest = 1U << 28;
 inline constexpr Distance kNowhere = std::numeric_limits<Distance>::max();
 
 // Weights of the default order: the best of those tried on 22 crashes.
-constexpr Distance weight(Via via) {
-  constexpr std::array<Distance, 7> kWeights{
-      /*kCriterion*/ 0, /*kValue*/ 1, /*kAddress*/ 2,
-      /*kControl*/ 1,   /*kCall*/ 2,  /*kSpawn*/ 2,
-      /*kSystemCall*/ 1};
-  return kWeights[static_cast<std::size_t>(via)];
-}
+inline constexpr std::array<Distance, 7> kWeights{
+    /*kCriterion*/ 0, /*kValue*/ 1, /*kAddress*/ 2,
+    /*kControl*/ 1,   /*kCall*/ 2,  /*kSpawn*/ 2,
+    /*kSystemCall*/ 1};
+constexpr Distance weight(Via via) { return kWeights[static_cast<std::size_t>(via)]; }
 
 // An instance, by its thread's number in the walk.
 struct Place {
@@ -42,10 +40,9 @@ class Want {
  public:
   Want() = default;  // nothing is wanted
   // `distance` is that of the instance.
-  Want(const Place& by, Distance distance, Via via)
-      : mark_(by.mark),
-        what_(std::uint64_t{by.id.value} << 32 | (distance + weight(via)) << kViaBits |
-              static_cast<std::uint32_t>(via)) {}
+  Want(const Place& by, Distance distance, Via via) : Want(by, via, distance + weight(via)) {}
+  // The same for another reason, or at another cost.
+  Want as(Via via, Distance cost) const { return {by(), via, cost}; }
 
   bool any() const { return what_ != kNothing; }
   Mark mark() const { return mark_; }
@@ -60,8 +57,14 @@ class Want {
   void merge(Want added) {
     if (added.cost() < cost()) *this = added;
   }
+  friend bool operator==(const Want&, const Want&) = default;
 
  private:
+  Want(const Place& by, Via via, Distance cost)
+      : mark_(by.mark),
+        what_(std::uint64_t{by.id.value} << 32 | cost << kViaBits |
+              static_cast<std::uint32_t>(via)) {}
+
   static constexpr unsigned kViaBits = 3;
   static constexpr std::uint64_t kNothing = kNowhere;
   static_assert((std::uint64_t{kFarthest} + 2) << kViaBits < kNothing);
@@ -70,12 +73,8 @@ class Want {
 };
 static_assert(sizeof(Want) == 16);
 
-// What brings an instance into the slice: the nearest of all that want it.
-struct Hit {
-  Distance distance = kNowhere;
-  Via via = Via::kCriterion;
-  Want by{};
-  bool any() const { return distance != kNowhere; }
-};
+// What brings an instance into the slice: the nearest of all that want it, with the instance's
+// distance as the cost.
+using Hit = Want;
 
 }  // namespace svd
