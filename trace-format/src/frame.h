@@ -23,7 +23,7 @@
 
 namespace svd {
 
-inline constexpr std::uint16_t kMajorVersion = 1;  // another one cannot be read
+inline constexpr std::uint16_t kMajorVersion = 2;  // another one cannot be read
 inline constexpr std::uint16_t kMinorVersion =
     0;  // a higher one has fields and event kinds that we skip
 
