@@ -38,8 +38,8 @@ class RaceDetector final : public Detector {
     Few<Mark> writes, reads;
   };
 
-  // Tells whether the two race; whether a later access that races with the earlier one would race
-  // with this one as well, so that it need not be remembered.
+  // Tells it if the two race. True: what races with the earlier one from here on races with `now`
+  // as well, so that the earlier one need not be remembered.
   bool meet(const Mark& earlier, const Touch& now, Addr address, std::uint64_t size);
 
   Mode mode_;
