@@ -110,7 +110,7 @@ Code Inputs::other_immediate() {
 void Inputs::make(int base, CpuState& state, Memory& memory) {
   int flavour = base % kFlavours;
   place_ = 8 * (base / kFlavours % 8) + static_cast<int>(random() % 8);
-  one_bit_ = flavour == kZeroes ? static_cast<std::uint8_t>(1U << place_ % 8) : 1;
+  one_bit_ = static_cast<std::uint8_t>(flavour == kZeroes ? 1U << place_ % 8 : 1U);
   std::uint64_t common = common_value();
   for (auto& reg : state.general) reg = value(flavour, common);
   for (auto& vector : state.vectors) {
