@@ -154,7 +154,7 @@ template <bool kOptional>
                                                               std::uint64_t* values) {
   decode_addresses(turn);
   if (values == nullptr) {
-    std::memcpy(addresses, turn_->addresses.data(), turn.accesses * sizeof *addresses);
+    std::copy_n(turn_->addresses.data(), turn.accesses, addresses);
     return;
   }
   if (optional_) {
