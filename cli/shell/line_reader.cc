@@ -4,6 +4,9 @@
 #include <histedit.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -38,7 +41,7 @@ class Person : public LineReader {
     el_set(editor_, EL_PROMPT, &Person::prompt);
     el_set(editor_, EL_EDITOR, "emacs");
     el_set(editor_, EL_HIST, history, history_);
-    el_set(editor_, EL_ADDFN, "svd-complete", "completes the word", &Person::complete);
+    add_completion();
     el_set(editor_, EL_BIND, "^I", "svd-complete", nullptr);
     el_set(editor_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
     el_source(editor_, nullptr);  // the user's ~/.editrc
@@ -81,6 +84,12 @@ class Person : public LineReader {
     void* data = nullptr;
     el_get(editor, EL_CLIENTDATA, &data);
     return *static_cast<Person*>(data);
+  }
+  void add_completion() {
+#ifdef __SANITIZE_ADDRESS__
+    __lsan::ScopedDisabler disabler;  // libedit never frees its copies of name and help
+#endif
+    el_set(editor_, EL_ADDFN, "svd-complete", "completes the word", &Person::complete);
   }
   static char* prompt(EditLine* editor) { return self(editor).prompt_.data(); }
 
