@@ -51,7 +51,8 @@ class PageTable {
 
   [[gnu::noinline]] Page& add(std::uint64_t number) {
     if (2 * size_ >= slots_.size()) grow();
-    if (blocks_.empty() || blocks_.back().size() == kBlock) blocks_.emplace_back().reserve(kBlock);
+    if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity())
+      blocks_.emplace_back().reserve(std::clamp<std::size_t>(size_, 1, kBlock));
     Page& page = blocks_.back().emplace_back();
     put({number, &page});
     ++size_;
@@ -75,6 +76,7 @@ class PageTable {
   static constexpr unsigned kFirstBits = 10;
   std::vector<Slot> slots_ = std::vector<Slot>(std::size_t{1} << kFirstBits);
   unsigned shift_ = 64 - kFirstBits;
+  // Blocks double until they fill two large pages, so that a small run pays for small tables.
   static constexpr std::size_t kBlock = std::max<std::size_t>(2 * kLargePage / sizeof(Page), 1);
   std::vector<std::vector<Page, LargePages<Page>>> blocks_;  // never grown: pages stay
   std::size_t size_ = 0;
