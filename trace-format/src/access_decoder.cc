@@ -6,6 +6,10 @@
 
 namespace svd {
 
+AccessDecoder::AccessDecoder(Instructions instructions)
+    : avx2_(instructions == Instructions::kBest && __builtin_cpu_supports("avx2") &&
+            __builtin_cpu_supports("bmi2")) {}
+
 void AccessDecoder::append(const Shape& shape) {
   Plan plan;
   plan.extent = {shape.part.steps(), shape.accesses, 0, shape.ranges, 0};
@@ -43,12 +47,13 @@ void AccessDecoder::append(const Shape& shape) {
     }
     if (slot.has_value()) {
       value.mask[lane] = kLowBytes[slot.size & 15];
-      value.stores[lane] = slot.write ? ~std::uint64_t{0} : 0;
+      address.stores[lane] = slot.write ? -1 : 0;
       optional_ = optional_ || slot.optional;
     }
     ++parts_.back().accesses;
   }
   plan.extent.groups = static_cast<std::uint32_t>(addresses_.size()) - plan.first_group;
+  plan.large = plan.extent.groups > kGroup || plan.extent.ranges > 0;
   plans_.push_back(plan);
 }
 
@@ -99,9 +104,9 @@ void AccessDecoder::decode_lengths(std::size_t count, std::uint64_t* lengths) {
   for (std::uint32_t i = 0; i < turn.groups; ++i) {
     const Part part = to.groups[i];
     const AddressGroup& group = groups[part.number];
-#pragma GCC unroll 4
-    for (std::size_t k = 0; k < kGroup; ++k)
-      addresses[k] = group.offset[k] + (logged[group.root[k]] & group.rooted[k]);
+    const Lanes roots{logged[group.root[0]], logged[group.root[1]], logged[group.root[2]],
+                      logged[group.root[3]]};
+    lanes_at(addresses) = group.offset + (roots & group.rooted);
     logged += part.logged;
     addresses += part.accesses;
   }
@@ -112,6 +117,7 @@ template <bool kOptional>
   Turn& to = *turn_;
   load_stream_.next(turn.accesses, to.missed.data(), to.residuals.data());
   store_stream_.add(turn.accesses, to.missed.data(), to.residuals.data());
+  const AddressGroup* addresses = addresses_.data();
   ValueGroup* groups = values_.data();
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < turn.groups; ++i) {
@@ -119,11 +125,13 @@ template <bool kOptional>
     ValueGroup& group = groups[part.number];
     Lanes missed = lanes_at(to.missed.data() + at);
     Lanes mask = group.mask;
+    Lanes stores;
+    widen(addresses[part.number].stores, stores);
     if constexpr (kOptional)
       mask &= reinterpret_cast<Lanes>(lanes_at(to.addresses.data() + at) != kAbsent.value);
     group.told.step(missed, lanes_at(to.residuals.data() + at));
-    group.told.stride &= group.stores;
-    Lanes told_mask = mask & (missed | group.stores);
+    group.told.stride &= stores;
+    Lanes told_mask = mask & (missed | stores);
     lanes_at(to.told.data() + at) = group.told.last & told_mask;
     lanes_at(to.told_mask.data() + at) = told_mask;
     lanes_at(to.seen_mask.data() + at) = mask ^ told_mask;
@@ -178,9 +186,8 @@ void AccessDecoder::decode_turn_plain(const Extent& turn, std::uint64_t* address
 
 void AccessDecoder::decode(const Extent& turn, std::uint64_t* addresses, std::uint64_t* lengths,
                            std::uint64_t* values) {
-  static const bool kAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
   if (turn.ranges > 0) decode_lengths(turn.ranges, lengths);
-  if (kAvx2) {
+  if (avx2_) {
     decode_turn_avx2(turn, addresses, values);
   } else {
     decode_turn_plain(turn, addresses, values);

@@ -23,6 +23,10 @@ namespace svd {
 
 class AccessDecoder {
  public:
+  // kBest: what this processor has; kPlain: what every one has.
+  enum class Instructions : std::uint8_t { kBest, kPlain };
+  explicit AccessDecoder(Instructions instructions);
+
   // A turn is over when it has so many accesses; its last execution may overshoot.
   static constexpr std::uint32_t kTurn = 192;
 
@@ -50,17 +54,19 @@ class AccessDecoder {
   static constexpr std::size_t kGroup = kLanes;
   // Lists have room for a group more.
   static constexpr std::size_t kRoom = kTurn + kMaxBlockSlots + kGroup;
-  struct AddressGroup {
-    StrideLanes logged;                          // of those of its addresses that are logged
-    Lanes offset{};                              // of each address from its root
-    std::array<std::uint64_t, kGroup> rooted{};  // all ones, or 0
+  // Three lines of the cache.
+  struct alignas(64) AddressGroup {
+    StrideLanes logged;  // of those of its addresses that are logged
+    Lanes offset{};      // of each address from its root
+    Lanes rooted{};      // all ones, or 0: it has no root
     std::array<std::int32_t, kGroup>
-        root{};  // a logged address, as its distance from the group's first one
+        root{};           // a logged address, as its distance from the group's first one
+    SmallLanes stores{};  // -1, or 0; a value's, but there it would take a third line
   };
-  struct ValueGroup {
+  // Two.
+  struct alignas(64) ValueGroup {
     StrideLanes told;  // loads only move where they were missed
     Lanes mask{};      // of the value; 0: it has none
-    Lanes stores{};    // all ones, or 0
   };
   // The address of a slot as a logged one of the execution, counted from 1, plus an offset; 0: no
   // logged one.
@@ -73,6 +79,7 @@ class AccessDecoder {
     Extent extent;
     std::uint32_t first_group = 0;
     std::uint32_t first_range = 0;
+    bool large = false;  // it has ranges, or more groups than are copied at a time
   };
   // A group of a turn.
   struct Part {
@@ -110,7 +117,8 @@ class AccessDecoder {
   std::vector<ValueGroup> values_;
   std::vector<StridePredictor> length_predictors_;
   std::vector<Place> places_;  // of a shape
-  bool optional_ = false;      // something may not happen
+  bool avx2_ = false;
+  bool optional_ = false;  // something may not happen
   ValueCache cache_;
 
   MissDecoder address_stream_;
@@ -124,17 +132,17 @@ class AccessDecoder {
   const Plan& plan = plans_[shape];
   const Part* parts = parts_.data() + plan.first_group;
   Part* to = turn_->groups.data() + turn.groups;
-  std::uint32_t i = 0;
-  do {
-    std::memcpy(to + i, parts + i, kGroup * sizeof *parts);
-    i += kGroup;
-  } while (i < plan.extent.groups);
-  for (std::uint32_t k = 0; k < plan.extent.ranges; ++k)
-    turn_->ranges[turn.ranges + k] = plan.first_range + k;
+  std::memcpy(to, parts, kGroup * sizeof *parts);
+  if (plan.large) [[unlikely]] {
+    for (std::uint32_t i = kGroup; i < plan.extent.groups; i += kGroup)
+      std::memcpy(to + i, parts + i, kGroup * sizeof *parts);
+    for (std::uint32_t k = 0; k < plan.extent.ranges; ++k)
+      turn_->ranges[turn.ranges + k] = plan.first_range + k;
+    turn.ranges += plan.extent.ranges;
+  }
   turn.steps += plan.extent.steps;
   turn.accesses += plan.extent.accesses;
   turn.logged += plan.extent.logged;
-  turn.ranges += plan.extent.ranges;
   turn.groups += plan.extent.groups;
 }
 

@@ -6,7 +6,6 @@
 
 #include <utility>
 
-#include "chunk_decoder.h"
 #include "walk.h"
 
 namespace svd {
@@ -107,10 +106,8 @@ ColumnSet<const fb::Column*> columns_of(const fb::Data& data) {
 }
 
 Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInfo& info,
-                   const Columns& wanted, Chunk& out) {
-  // Kept between calls: a chunk's columns and the predictors' tables are megabytes.
-  thread_local Bytes raw;
-  thread_local ChunkDecoder decoder;
+                   const Columns& wanted, ChunkDecoder& decoder, Chunk& out) {
+  thread_local Bytes raw;  // kept between calls: a chunk's columns are megabytes
   auto chunk = file.load_chunk(info.offset, catalog.trace_id);
   if (!chunk) return chunk.error();
   auto damaged = [&](std::string why) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "chunk_columns.h"
+#include "chunk_decoder.h"
 #include "input_file.h"
 #include "svd/trace/reader.h"
 #include "tables.h"
@@ -33,7 +34,7 @@ Result<Catalog> load_catalog(const InputFile& file);
 
 // Decodes the data chunk described by `info`.
 Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInfo& info,
-                   const Columns& wanted, Chunk& out);
+                   const Columns& wanted, ChunkDecoder& decoder, Chunk& out);
 
 // The FlatBuffer's view of a data chunk's columns by the names that ColumnSet uses.
 ColumnSet<const fb::Column*> columns_of(const fb::Data& data);

@@ -17,6 +17,10 @@ namespace svd {
 
 class ChunkDecoder {
  public:
+  explicit ChunkDecoder(
+      AccessDecoder::Instructions instructions = AccessDecoder::Instructions::kBest)
+      : accesses_(instructions) {}
+
   // Empty when `out` is good, else what is wrong with the columns.
   std::string decode(const ChunkCounts& counts,
                      const ColumnSet<std::span<const std::uint8_t>>& columns,

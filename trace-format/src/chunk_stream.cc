@@ -23,7 +23,8 @@ ChunkStream::ChunkStream(const TraceReader& trace, TraceReader::Order order, con
 const ChunkStream::Decoded* ChunkStream::next() {
   std::size_t number = taken_;
   if (number == trace_.chunks().size()) return nullptr;
-  Decoded& next = ring_[number % ring_.size()];
+  // Without a worker only one is alive, and its memory is near from the time before.
+  Decoded& next = ring_[worker_.joinable() ? number % ring_.size() : 0];
   if (worker_.joinable()) {
     std::unique_lock lock(mutex_);
     free_ = number;
@@ -40,7 +41,7 @@ const ChunkStream::Decoded* ChunkStream::next() {
 void ChunkStream::decode(std::size_t number, Decoded& out) const {
   bool forward = order_ == TraceReader::Order::kForward;
   out.index = forward ? number : trace_.chunks().size() - 1 - number;
-  out.place = number % ring_.size();
+  out.place = static_cast<std::size_t>(&out - ring_.data());
   out.status = trace_.decode(out.index, out.chunk, columns_);
   if (prepare_ && out.status) prepare_(out);
 }

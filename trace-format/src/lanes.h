@@ -21,6 +21,13 @@ using LooseLanes [[gnu::vector_size(sizeof(Lanes)), gnu::aligned(sizeof(std::uin
   return *reinterpret_cast<LooseLanes*>(numbers);
 }
 
+// Four small ones that are kept in little room.
+using SmallLanes [[gnu::vector_size(kLanes)]] = std::int8_t;
+[[gnu::always_inline]] inline void widen(const SmallLanes& small, Lanes& to) {
+  using Signed [[gnu::vector_size(sizeof(Lanes))]] = std::int64_t;
+  to = reinterpret_cast<Lanes>(__builtin_convertvector(small, Signed));
+}
+
 // StridePredictors.
 struct StrideLanes {
   Lanes last{};

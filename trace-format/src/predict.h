@@ -229,20 +229,18 @@ class SuccessorPredictor {
 // The bytes last seen at recently used addresses, in aligned words. Words share entries without
 // knowing it: a wrong word is a wrong prediction and no more. Neighbours stay neighbours, so that
 // what is near in the program's memory is near in the table: most of it is not in the nearest
-// cache.
+// cache. A better hash foretells no more of recorded programs, and costs more.
 class ValueCache {
  public:
   void reset() { table_.assign(kEntries, 0); }
   std::uint64_t* words() { return table_.data(); }
   // Where the word that holds the byte at `address` is.
   static std::uint32_t place(std::uint64_t address) {
-    std::uint64_t group = (address >> 5) * 0x9E3779B97F4A7C15U >> (64 - kGroupBits);
-    return static_cast<std::uint32_t>(group << 2 | (address >> 3 & 3));
+    return static_cast<std::uint32_t>((address >> 3 ^ address >> 17) & (kEntries - 1));
   }
 
  private:
-  static constexpr unsigned kGroupBits = 13;  // a group is 4 words
-  static constexpr std::size_t kEntries = std::size_t{4} << kGroupBits;
+  static constexpr std::size_t kEntries = std::size_t{1} << 15;
   std::vector<std::uint64_t> table_;
 };
 

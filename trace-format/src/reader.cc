@@ -97,7 +97,10 @@ std::size_t TraceReader::chunk_at(Seq seq) const {
 
 Status TraceReader::decode(std::size_t index, Chunk& out, const Columns& columns) const {
   SVD_CHECK(index < chunks().size());
-  if (!impl_->log) return decode_data(*impl_->file, impl_->catalog, chunks()[index], columns, out);
+  if (!impl_->log) {
+    thread_local ChunkDecoder decoder;  // kept between calls: the predictors' tables are large
+    return decode_data(*impl_->file, impl_->catalog, chunks()[index], columns, decoder, out);
+  }
   impl_->log->decode(index, impl_->catalog, columns, out);
   return Done{};
 }

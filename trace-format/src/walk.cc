@@ -199,13 +199,15 @@ class Walk {
   // Threads and ending come from the chunks themselves.
   void summarize() {
     RunSummary summary;
+    ChunkDecoder decoder;
     Chunk chunk;
     Seq expected = catalog_.first_seq;
     for (ChunkInfo& info : catalog_.chunks) {
       if (info.first_seq > expected) lost_steps_ += info.first_seq - expected;
       expected = info.end_seq();
       if (!decode_data(file_, catalog_, info,
-                       Columns{.addresses = false, .values = false, .events = true}, chunk))
+                       Columns{.addresses = false, .values = false, .events = true}, decoder,
+                       chunk))
         continue;
       std::vector<ThreadId>& threads = info.threads;
       std::size_t next_event = 0;
