@@ -94,8 +94,10 @@ void AccessDecoder::decode_lengths(std::size_t count, std::uint64_t* lengths) {
   for (std::uint32_t i = 0; i < turn.groups; ++i) {
     const Part part = to.groups[i];
     AddressGroup& group = groups[part.number];
-    group.logged.step(lanes_at(missed), lanes_at(residuals));
-    lanes_at(logged) = group.logged.last;
+    const Lanes miss = lanes_at(missed).lanes;
+    const Lanes residual = lanes_at(residuals).lanes;
+    group.logged.step(miss, residual);
+    lanes_at(logged).lanes = group.logged.last;
     missed += part.logged;
     residuals += part.logged;
     logged += part.logged;
@@ -106,7 +108,7 @@ void AccessDecoder::decode_lengths(std::size_t count, std::uint64_t* lengths) {
     const AddressGroup& group = groups[part.number];
     const Lanes roots{logged[group.root[0]], logged[group.root[1]], logged[group.root[2]],
                       logged[group.root[3]]};
-    lanes_at(addresses) = group.offset + (roots & group.rooted);
+    lanes_at(addresses).lanes = group.offset + (roots & group.rooted);
     logged += part.logged;
     addresses += part.accesses;
   }
@@ -123,18 +125,19 @@ template <bool kOptional>
   for (std::uint32_t i = 0; i < turn.groups; ++i) {
     const Part part = to.groups[i];
     ValueGroup& group = groups[part.number];
-    Lanes missed = lanes_at(to.missed.data() + at);
+    const Lanes missed = lanes_at(to.missed.data() + at).lanes;
+    const Lanes residual = lanes_at(to.residuals.data() + at).lanes;
     Lanes mask = group.mask;
     Lanes stores;
     widen(addresses[part.number].stores, stores);
     if constexpr (kOptional)
-      mask &= reinterpret_cast<Lanes>(lanes_at(to.addresses.data() + at) != kAbsent.value);
-    group.told.step(missed, lanes_at(to.residuals.data() + at));
+      mask &= reinterpret_cast<Lanes>(lanes_at(to.addresses.data() + at).lanes != kAbsent.value);
+    group.told.step(missed, residual);
     group.told.stride &= stores;
     Lanes told_mask = mask & (missed | stores);
-    lanes_at(to.told.data() + at) = group.told.last & told_mask;
-    lanes_at(to.told_mask.data() + at) = told_mask;
-    lanes_at(to.seen_mask.data() + at) = mask ^ told_mask;
+    lanes_at(to.told.data() + at).lanes = group.told.last & told_mask;
+    lanes_at(to.told_mask.data() + at).lanes = told_mask;
+    lanes_at(to.seen_mask.data() + at).lanes = mask ^ told_mask;
     at += part.accesses;
   }
 }

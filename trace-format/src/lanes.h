@@ -14,9 +14,11 @@ inline constexpr std::size_t kLanes = 4;
 using Lanes [[gnu::vector_size(kLanes * sizeof(std::uint64_t)),
               gnu::aligned(kLanes * sizeof(std::uint64_t))]] = std::uint64_t;
 
-// The same anywhere in an array of numbers.
-using LooseLanes [[gnu::vector_size(sizeof(Lanes)), gnu::aligned(sizeof(std::uint64_t))]] =
-    std::uint64_t;
+// The same anywhere in an array of numbers. A member of a packed structure, because clang forgets
+// the alignment that is said of a mere name for a type.
+struct [[gnu::packed, gnu::may_alias]] LooseLanes {
+  Lanes lanes;
+};
 [[gnu::always_inline]] inline LooseLanes& lanes_at(std::uint64_t* numbers) {
   return *reinterpret_cast<LooseLanes*>(numbers);
 }
@@ -36,7 +38,7 @@ struct StrideLanes {
 
   // Moves each to what was predicted or, where `missed` is all ones, to the last value plus
   // `residual`.
-  [[gnu::always_inline]] void step(const LooseLanes& missed, const LooseLanes& residual) {
+  [[gnu::always_inline]] void step(const Lanes& missed, const Lanes& residual) {
     Lanes difference = stride ^ ((stride ^ residual) & missed);
     auto same = reinterpret_cast<Lanes>(difference == candidate);
     stride ^= (stride ^ difference) & same;
