@@ -56,17 +56,18 @@ std::string join(const std::vector<std::string>& words) {
 
 class Finder {
  public:
-  Finder(const TraceReader& trace, const CodeTable& code, InstanceReader& instances,
+  Finder(const TraceReader& trace, const ProgramModel& model, InstanceReader& instances,
          SourceMap& source, Diagnostics& diagnostics)
       : trace_(trace),
-        code_(code),
+        flow_(model.flow),
+        code_(model.code),
         instances_(instances),
         source_(source),
         diagnostics_(diagnostics) {}
 
   Result<Failure> find(std::string_view text) {
     if (text.empty() || text == "fault" || text == "exit")
-      return find_failure(trace_, instances_, source_, diagnostics_);
+      return find_failure(trace_, flow_, instances_, source_, diagnostics_);
     auto [thing, count] = split_count(text);
     if (text.starts_with("seq:")) return at_seq(text.substr(4));
     if (text.starts_with("output:")) return at_output(text.substr(7));
@@ -361,6 +362,7 @@ class Finder {
   }
 
   const TraceReader& trace_;
+  const ControlFlow& flow_;
   const CodeTable& code_;
   InstanceReader& instances_;
   SourceMap& source_;
@@ -370,9 +372,9 @@ class Finder {
 }  // namespace
 
 Result<Failure> find_criterion(std::string_view text, const TraceReader& trace,
-                               const CodeTable& code, InstanceReader& instances, SourceMap& source,
-                               Diagnostics& diagnostics) {
-  return Finder(trace, code, instances, source, diagnostics).find(text);
+                               const ProgramModel& model, InstanceReader& instances,
+                               SourceMap& source, Diagnostics& diagnostics) {
+  return Finder(trace, model, instances, source, diagnostics).find(text);
 }
 
 }  // namespace svd

@@ -19,13 +19,14 @@
 #include <string>
 #include <string_view>
 
+#include "dpdg/program_model.h"
 #include "slicer/failure.h"
 
 namespace svd {
 
 // An Error of kUsage says what was not found, and what is near it.
 Result<Failure> find_criterion(std::string_view text, const TraceReader& trace,
-                               const CodeTable& code, InstanceReader& instances, SourceMap& source,
-                               Diagnostics& diagnostics);
+                               const ProgramModel& model, InstanceReader& instances,
+                               SourceMap& source, Diagnostics& diagnostics);
 
 }  // namespace svd

@@ -17,7 +17,7 @@ Explainer::Explainer(const TraceReader& trace, Diagnostics& diagnostics,
 
 Result<Explanation> Explainer::explain(std::string_view criterion, const SliceOptions& options,
                                        const ProgressFunction& progress) {
-  auto failure = find_criterion(criterion, trace_, model_.code, instances_, source_, diagnostics_);
+  auto failure = find_criterion(criterion, trace_, model_, instances_, source_, diagnostics_);
   if (!failure) return failure.error();
   Explanation explanation;
   explanation.failure = *failure;
@@ -31,7 +31,7 @@ Result<Explanation> Explainer::explain(std::string_view criterion, const SliceOp
 Result<Explanation> Explainer::explain_forward(std::string_view criterion,
                                                const SliceOptions& options,
                                                const ProgressFunction& progress) {
-  auto begin = find_criterion(criterion, trace_, model_.code, instances_, source_, diagnostics_);
+  auto begin = find_criterion(criterion, trace_, model_, instances_, source_, diagnostics_);
   if (!begin) return begin.error();
   Explanation explanation;
   explanation.way = Way::kForward;
@@ -46,9 +46,9 @@ Result<Explanation> Explainer::explain_forward(std::string_view criterion,
 Result<Explanation> Explainer::explain_between(std::string_view from, std::string_view to,
                                                const SliceOptions& options,
                                                const ProgressFunction& progress) {
-  auto begin = find_criterion(from, trace_, model_.code, instances_, source_, diagnostics_);
+  auto begin = find_criterion(from, trace_, model_, instances_, source_, diagnostics_);
   if (!begin) return begin.error();
-  auto end = find_criterion(to, trace_, model_.code, instances_, source_, diagnostics_);
+  auto end = find_criterion(to, trace_, model_, instances_, source_, diagnostics_);
   if (!end) return end.error();
   Explanation explanation;
   explanation.way = Way::kBetween;

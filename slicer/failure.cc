@@ -56,7 +56,8 @@ std::string signal_text(int number) {
 
 }  // namespace
 
-Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances, SourceMap& source,
+Result<Failure> find_failure(const TraceReader& trace, const ControlFlow& flow,
+                             InstanceReader& instances, SourceMap& source,
                              Diagnostics& diagnostics) {
   const Ending& ending = trace.ending();
   Failure failure;
@@ -77,17 +78,22 @@ Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances
   // The innermost call from the program's own code, and the function that it called.
   bool own = last.step->statement.value != 0 || source.is_user(last.step->pc);
   failure.at = last.instance;
+  // That a call is made which cannot return is what was decided; the outermost one counts.
   std::string_view callee;
+  std::optional<Seq> fatal;
   auto find_call = [&](Seq before, Pc inner) {
     std::vector<Seq> stack = instances.stack(before);
     for (Seq call : stack) instances.ask(call);
     instances.answer(diagnostics);
     bool terminates = false;
+    fatal.reset();
     for (std::size_t i = stack.size(); i-- > 0;) {
       const InstanceFacts& call = instances.facts(stack[i]);
       if (call.step == nullptr || call.instance.thread != thread) continue;
       callee = source.at(inner).frames.back().function;
       terminates = terminates || is_one_of(callee, kTerminates);
+      std::uint32_t called = flow.at(inner).function;
+      if (called != kNoFunction && flow.functions()[called].noreturn) fatal = stack[i];
       if (source.is_user(call.step->pc)) {
         failure.at = call.instance;
         return terminates;
@@ -108,9 +114,9 @@ Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances
   }
 
   bool at_call = failure.at.seq != ending.seq;
-  auto decision = [&] {
+  auto decision = [&](Seq call) {
     failure.criteria.push_back(
-        {.seq = failure.at.seq, .thread = thread, .values = false, .addresses = false});
+        {.seq = call, .thread = thread, .values = false, .addresses = false});
   };
   switch (ending.kind) {
     case EndKind::kSignal:
@@ -121,11 +127,13 @@ Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances
                                     .thread = thread,
                                     .values = ending.value == SIGFPE,
                                     .control = !at_call});
-        if (at_call) decision();
+        if (at_call) decision(failure.at.seq);
       } else {
-        decision();
-        if (at_call && !is_one_of(callee, kDecided))
+        decision(failure.at.seq);
+        if (at_call && !is_one_of(callee, kDecided)) {
           failure.criteria.back().registers.push_back(Reg::kRdi);
+          if (fatal && *fatal != failure.at.seq) decision(*fatal);
+        }
       }
       break;
     case EndKind::kExit:
@@ -137,7 +145,7 @@ Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances
                                   .addresses = false,
                                   .control = false,
                                   .registers = {Reg::kRdi}});
-      if (at_call) decision();
+      if (at_call) decision(failure.at.seq);
       break;
     default:
       failure.what = "the end of the run is not in the trace";

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cfg/control_flow.h"
 #include "slicer/instances.h"
 #include "slicer/slice.h"
 #include "svd/trace/result.h"
@@ -23,10 +24,11 @@ struct Failure {
 // Where a slice of it begins:
 // - a fault: what the address (of a division: the operands) follows from, and what decided;
 // - an abort, a failed assertion, an uncaught exception: what decided that the innermost call from
-//   the program's own code was made, and for a call that was given a bad argument (free of what is
-//   free) the argument;
+//   the program's own code was made. Where the library that was called found something wrong (free
+//   of what is free), also the argument and what the library tested;
 // - an exit: the status, and what decided the call of exit.
-Result<Failure> find_failure(const TraceReader& trace, InstanceReader& instances, SourceMap& source,
+Result<Failure> find_failure(const TraceReader& trace, const ControlFlow& flow,
+                             InstanceReader& instances, SourceMap& source,
                              Diagnostics& diagnostics);
 
 }  // namespace svd

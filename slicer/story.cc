@@ -249,10 +249,13 @@ class Teller {
     story_.entries = std::move(kept);
   }
 
-  // The last access of the statement's nearest instance, if it has a value.
+  // The last access of the statement's nearest instance, if it has a value; where a call returns to
+  // says nothing.
   void show_what_it_did(StoryEntry& entry, StoryAccess& access) {
+    Flow flow = in_.code.step_of(access.instance.id).flow;
+    bool call = flow == Flow::kCall || flow == Flow::kIndirectCall;
     for (const MemoryAccess& done : in_.instances.facts(access.instance.seq).accesses) {
-      if (!done.has_value) continue;
+      if (!done.has_value || (call && done.slot->write)) continue;
       access.has_value = true;
       access.write = done.slot->write;
       access.value = done.value;

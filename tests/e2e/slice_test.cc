@@ -121,6 +121,20 @@ TEST(Slice, AnAbortIsExplainedFromTheCallInTheProgram) {
   }
 }
 
+// What the library found wrong is what it tested: that somebody had freed the block before.
+TEST(Slice, ADoubleFreeIsExplainedByTheFirstOne) {
+  Recording recording(program("crash double-free"));
+  CommandResult result = slice(recording, {"--format=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  json told = json::parse(result.out).at("slice");
+  std::set<int> lines;
+  for (const json& statement : told.at("statements"))
+    if (statement.at("function") == "twice") lines.insert(statement.at("line").get<int>());
+  int second = told.at("criterion").at("line");
+  EXPECT_EQ(told.at("criterion").at("function"), "twice");
+  EXPECT_TRUE(lines.contains(second - 1)) << result.out;
+}
+
 TEST(Slice, LibrariesAreToldWhereTheyAreAskedForAndWhereThereIsNothingElse) {
   Recording recording(program("decisions"));
   const std::string libraries = "of the program and libraries";
