@@ -165,7 +165,11 @@ void BackwardWalk::prefetch(const Exec& exec) const {
   for (std::uint32_t i = 0; i < exec.shape->accesses; ++i) {
     const std::uint64_t* address = exec.addresses + i;
     memory_.prefetch_cell(Addr(address[-3 * kStage]));
-    memory_.prefetch_parts(Addr(address[-2 * kStage]));
+    memory_.prefetch_word(Addr(address[-2 * kStage]));
+    if (const MemoryWord* word = memory_.find(Addr(address[-kStage]))) {
+      if (word->more != 0) memory_wants_.prefetch(word->more);
+      if (word->triple != 0) open_triples_.prefetch(word->triple);
+    }
   }
 }
 
