@@ -142,7 +142,8 @@ void BackwardWalk::exec(const Exec& exec) {
     }
     const WalkStep& step = steps[i];
     bool wanted = ((step.defines & state.registers.bits()) | decides[i]) != 0;
-    bool looks = step.writes || (state.bytes_of_triples != 0 && step.end_slot > step.first_slot);
+    now.closes = step.end_slot > step.first_slot && may_close(exec, step, state);
+    bool looks = step.writes || now.closes;
     if (!wanted && !looks && !now.careful) continue;
     set(now, i, step);
     now.parent = segment->parent;
@@ -183,7 +184,6 @@ std::uint16_t BackwardWalk::pass_over(Now& now, std::span<const WalkStep> steps)
   const std::vector<Slot>& slots = exec.shape->block->slots;
   for (std::uint16_t s = part.end_slot; s-- > part.first_slot;) {
     const Slot& slot = slots[s];
-    if (!slot.write && now.state.bytes_of_triples == 0 && raced_.empty()) continue;
     std::uint16_t i = slot.instruction;
     set(now, i, steps[i]);
     Addr address(exec.addresses[s - part.first_slot]);
@@ -194,7 +194,7 @@ std::uint16_t BackwardWalk::pass_over(Now& now, std::span<const WalkStep> steps)
     }
     if (s != part.first_slot && slots[s - 1].instruction == i) continue;
     if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
-    if (now.state.bytes_of_triples == 0) continue;
+    if (!may_close(exec, *now.step, now.state)) continue;
     look(now);
     close_triples(now);
   }
@@ -230,7 +230,7 @@ inline void BackwardWalk::step(const Now& now, std::uint32_t decision) {
   }
   remote_wants_.clear();
   if (now.careful) finish_carefully(now);
-  if (state.bytes_of_triples != 0 && step.end_slot > step.first_slot) close_triples(now);
+  if (now.closes) close_triples(now);
 }
 
 void BackwardWalk::finish_carefully(const Now& now) {
@@ -369,8 +369,8 @@ void BackwardWalk::give_to_others(Place me) {
                       {instance(me), instance(want.by()), address, size, distance, 1}, distance);
     if (!options_.races || is_channel(address)) continue;
     TripleId triple = open_triples_.make({want.by(), me, want.distance(), wanted.own()});
-    memory_.update(address, size, [this, triple](Addr, unsigned length, MemoryWord& word) {
-      set_triple(word, length, triple);
+    memory_.update(address, size, [this, triple](Addr at, unsigned length, MemoryWord& word) {
+      set_triple(word, at, length, triple);
     });
   }
 }
@@ -626,7 +626,7 @@ void BackwardWalk::begin_lifetime(const Event& event, Range range) {
   memory_.update_present(range.address, range.size,
                          [this](Addr at, unsigned length, MemoryWord& word) {
                            if (word.want.any()) take_word(at, length, word);
-                           set_triple(word, length, 0);
+                           set_triple(word, at, length, 0);
                            word = {};
                          });
   for (const auto& [at, bytes, what] : taken_) {

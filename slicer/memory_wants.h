@@ -118,6 +118,27 @@ class Shared {
   std::uint32_t free_ = 0;
 };
 
+// Where a thread may have triples open: most of what it accesses is elsewhere.
+class TriplePages {
+ public:
+  void add(std::uint32_t thread, Addr at, unsigned bytes) { bytes_[place(thread, at)] += bytes; }
+  void remove(std::uint32_t thread, Addr at, unsigned bytes) { bytes_[place(thread, at)] -= bytes; }
+  // False: there is none in these bytes, which are fewer than a page.
+  bool any(std::uint32_t thread, Addr at, std::uint64_t size) const {
+    return bytes_[place(thread, at)] != 0 || bytes_[place(thread, at + (size - 1))] != 0;
+  }
+
+ private:
+  static constexpr unsigned kPageBits = 12;
+  static constexpr unsigned kBits = 12;
+  // Pages that have the same place are taken for one.
+  static std::size_t place(std::uint32_t thread, Addr at) {
+    std::uint64_t page = (at.value >> kPageBits) + (std::uint64_t{thread} << 52);
+    return static_cast<std::size_t>(page * 0x9E3779B97F4A7C15U >> (64 - kBits));
+  }
+  std::vector<std::uint64_t> bytes_ = std::vector<std::uint64_t>(std::size_t{1} << kBits);
+};
+
 class MemoryWants {
  public:
   // What the words of one access that were alike have become.
