@@ -121,8 +121,15 @@ class Shared {
 // Where a thread may have triples open: most of what it accesses is elsewhere.
 class TriplePages {
  public:
-  void add(std::uint32_t thread, Addr at, unsigned bytes) { bytes_[place(thread, at)] += bytes; }
-  void remove(std::uint32_t thread, Addr at, unsigned bytes) { bytes_[place(thread, at)] -= bytes; }
+  void add(std::uint32_t thread, Addr at, unsigned bytes) {
+    bytes_[place(thread, at)] += bytes;
+    all_ += bytes;
+  }
+  void remove(std::uint32_t thread, Addr at, unsigned bytes) {
+    bytes_[place(thread, at)] -= bytes;
+    all_ -= bytes;
+  }
+  bool empty() const { return all_ == 0; }
   // False: there is none in these bytes, which are fewer than a page.
   bool any(std::uint32_t thread, Addr at, std::uint64_t size) const {
     return bytes_[place(thread, at)] != 0 || bytes_[place(thread, at + (size - 1))] != 0;
@@ -136,6 +143,7 @@ class TriplePages {
     std::uint64_t page = (at.value >> kPageBits) + (std::uint64_t{thread} << 52);
     return static_cast<std::size_t>(page * 0x9E3779B97F4A7C15U >> (64 - kBits));
   }
+  std::uint64_t all_ = 0;
   std::vector<std::uint64_t> bytes_ = std::vector<std::uint64_t>(std::size_t{1} << kBits);
 };
 
