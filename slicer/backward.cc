@@ -17,21 +17,13 @@
 // Its distance is final when it is met, because whatever needs it comes later in the trace: a
 // shortest path without a queue.
 // What decided about a chunk's instances is found by the thread that decodes it.
-// Cost: time linear in the trace; a word of 24 bytes for 8 bytes of the program's memory, and what
+// Cost: time linear in the trace; a word of 48 bytes for 8 bytes of the program's memory, and what
 // is wanted at one time.
-//
-// What came out of a file, pipe or socket is wanted of the memory that it was delivered to, and of
-// the channel (dpdg/channels.h).
-//
-// Unsound: what the kernel wrote counts as a definition by the system call, with no order edges;
-// nor have bytes of channels any.
 #include "slicer/backward.h"
 
-#include <bit>
+#include <algorithm>
 #include <optional>
-#include <utility>
 
-#include "dpdg/system_calls.h"
 #include "slicer/backward_walk.h"
 #include "slicer/restored_edges.h"
 #include "svd/trace/block.h"
@@ -142,7 +134,9 @@ void BackwardWalk::exec(const Exec& exec) {
     }
     const WalkStep& step = steps[i];
     bool wanted = ((step.defines & state.registers.bits()) | decides[i]) != 0;
-    bool looks = step.writes || (state.bytes_of_triples != 0 && step.end_slot > step.first_slot);
+    now.closes =
+        step.end_slot > step.first_slot && !triple_pages_.empty() && may_close(exec, step, state);
+    bool looks = step.writes || now.closes;
     if (!wanted && !looks && !now.careful) continue;
     set(now, i, step);
     now.parent = segment->parent;
@@ -165,7 +159,11 @@ void BackwardWalk::prefetch(const Exec& exec) const {
   for (std::uint32_t i = 0; i < exec.shape->accesses; ++i) {
     const std::uint64_t* address = exec.addresses + i;
     memory_.prefetch_cell(Addr(address[-3 * kStage]));
-    memory_.prefetch_parts(Addr(address[-2 * kStage]));
+    memory_.prefetch_word(Addr(address[-2 * kStage]));
+    if (const MemoryWord* word = memory_.find(Addr(address[-kStage]))) {
+      if (word->more != 0) memory_wants_.prefetch(word->more);
+      if (word->triple != 0) open_triples_.prefetch(word->triple);
+    }
   }
 }
 
@@ -179,7 +177,7 @@ std::uint16_t BackwardWalk::pass_over(Now& now, std::span<const WalkStep> steps)
   const std::vector<Slot>& slots = exec.shape->block->slots;
   for (std::uint16_t s = part.end_slot; s-- > part.first_slot;) {
     const Slot& slot = slots[s];
-    if (!slot.write && now.state.bytes_of_triples == 0 && raced_.empty()) continue;
+    if (!slot.write && triple_pages_.empty() && raced_.empty()) continue;
     std::uint16_t i = slot.instruction;
     set(now, i, steps[i]);
     Addr address(exec.addresses[s - part.first_slot]);
@@ -190,7 +188,7 @@ std::uint16_t BackwardWalk::pass_over(Now& now, std::span<const WalkStep> steps)
     }
     if (s != part.first_slot && slots[s - 1].instruction == i) continue;
     if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
-    if (now.state.bytes_of_triples == 0) continue;
+    if (triple_pages_.empty() || !may_close(exec, *now.step, now.state)) continue;
     look(now);
     close_triples(now);
   }
@@ -226,7 +224,7 @@ inline void BackwardWalk::step(const Now& now, std::uint32_t decision) {
   }
   remote_wants_.clear();
   if (now.careful) finish_carefully(now);
-  if (state.bytes_of_triples != 0 && step.end_slot > step.first_slot) close_triples(now);
+  if (now.closes) close_triples(now);
 }
 
 void BackwardWalk::finish_carefully(const Now& now) {
@@ -365,8 +363,8 @@ void BackwardWalk::give_to_others(Place me) {
                       {instance(me), instance(want.by()), address, size, distance, 1}, distance);
     if (!options_.races || is_channel(address)) continue;
     TripleId triple = open_triples_.make({want.by(), me, want.distance(), wanted.own()});
-    memory_.update(address, size, [this, triple](Addr, unsigned length, MemoryWord& word) {
-      set_triple(word, length, triple);
+    memory_.update(address, size, [this, triple](Addr at, unsigned length, MemoryWord& word) {
+      set_triple(word, at, length, triple);
     });
   }
 }
@@ -501,16 +499,6 @@ void BackwardWalk::want_memory(Addr address, std::uint64_t size, const MemoryWan
   });
 }
 
-// What a system call was given: its arguments, and what the kernel read for it.
-void BackwardWalk::want_arguments(const Now& now, Want want) {
-  ThreadState& state = now.state;
-  for (Reg reg : state.kernel.arguments)
-    for (Cell cell : code_.cells_of(reg)) state.registers.want(cell, want);
-  std::uint64_t access = kMaxBlockSlots;
-  for (auto [address, size] : state.kernel.reads)
-    want_memory(address, size, {want, now.own(), access++});
-}
-
 void BackwardWalk::flush_decision() {
   if (pending_parent_ == kNoParent) return;
   if (pending_parent_ >= chunk_first_) {
@@ -534,106 +522,6 @@ void BackwardWalk::decide(Seq seq, Want want) {
     decisions_.emplace_back();
   }
   decisions_[place].merge(want);
-}
-
-void BackwardWalk::event(const Event& event) {
-  ThreadState& state = thread(event.thread);
-  if (options_.races && ThreadOrder::orders(event)) order_events_.push_back(event);
-  if (auto fresh = fresh_memory(event)) begin_lifetime(event, *fresh);
-  if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
-    if (kernel->access == Access::kRead) {
-      state.kernel.reads.emplace_back(kernel->address, kernel->size);
-      return;
-    }
-    kernel_wrote(*kernel, event, state);
-  } else if (const auto* moved = std::get_if<Transfer>(&event.body)) {
-    transfer(*moved, event, state);
-  } else if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
-    state.kernel.arguments = argument_registers(call->number);
-  } else if (const auto* create = std::get_if<ThreadCreate>(&event.body)) {
-    // The child began with its parent's registers.
-    thread(create->child);
-    ThreadState& parent = thread(event.thread);
-    ThreadState& child = thread(create->child);
-    for (std::size_t cell = 0; cell < code_.cell_count(); ++cell)
-      if (Want want = child.registers.take(static_cast<Cell>(cell)); want.any())
-        parent.registers.want(static_cast<Cell>(cell), want);
-    child.registers.look_for_far();
-  }
-}
-
-void BackwardWalk::kernel_wrote(const KernelAccess& kernel, const Event& event,
-                                ThreadState& state) {
-  Hit hit = take_of_kernel(kernel.address, kernel.size, event, state);
-  if (hit.any()) state.kernel.wanted.merge(hit.as(Via::kSystemCall, hit.cost()));
-}
-
-void BackwardWalk::transfer(const Transfer& transfer, const Event& event, ThreadState& state) {
-  unplaced_ += transfer.channel == 0;
-  std::optional<Addr> there = channel_bytes(transfer);
-  if (!there || transfer.address.value == 0) return;
-  if (transfer.access == Access::kRead) {
-    Hit hit = take_of_kernel(*there, transfer.size, event, state);
-    if (hit.any()) channels_.try_emplace(transfer.channel, transfer.name);
-    state.kernel.wanted.merge(hit);
-    return;
-  }
-  // Taken by the kernel's write, which comes next.
-  memory_.visit(transfer.address, transfer.size, [&](Addr at, unsigned length, const auto& word) {
-    if (word.want.any()) extend(taken_, at, length, {word.want, word.more});
-  });
-  for (const auto& [at, bytes, what] : taken_) {
-    std::vector<MemoryWant> wants;
-    memory_wants_.each(what.want, what.more,
-                       [&](const MemoryWant& wanted) { wants.push_back(wanted); });
-    for (const MemoryWant& wanted : wants)
-      want_memory(*there + (at - transfer.address), bytes, wanted);
-  }
-  taken_.clear();
-}
-
-// Takes what is wanted of these bytes on behalf of the instruction that called the kernel.
-Hit BackwardWalk::take_of_kernel(Addr address, std::uint64_t size, const Event& event,
-                                 ThreadState& state) {
-  memory_.update_present(address, size, [this](Addr at, unsigned length, MemoryWord& word) {
-    if (word.want.any()) take_word(at, length, word);
-  });
-  Mark me(event.seq, state.number);
-  if (is_channel(address))
-    for (const auto& [at, bytes, what] : taken_)
-      memory_wants_.each(what.want, what.more,
-                         [&, at = at, bytes = bytes](const MemoryWant& wanted) {
-                           if (!wanted.want.mark().same_thread(me))
-                             state.kernel.remote.push_back({at, bytes, wanted});
-                         });
-  return take_memory({me, {}}, nullptr, state, {});
-}
-
-Hit BackwardWalk::take_kernel(const KernelWork& kernel, Hit hit) {
-  remote_wants_.insert(remote_wants_.end(), kernel.remote.begin(), kernel.remote.end());
-  hit.merge(kernel.wanted);
-  return hit;
-}
-
-// What was there before is another object's; a realloc keeps its contents.
-void BackwardWalk::begin_lifetime(const Event& event, Range range) {
-  const auto* made = std::get_if<Allocation>(&event.body);
-  if (made != nullptr && made->function == AllocFn::kRealloc) return;
-  memory_.update_present(range.address, range.size,
-                         [this](Addr at, unsigned length, MemoryWord& word) {
-                           if (word.want.any()) take_word(at, length, word);
-                           set_triple(word, length, 0);
-                           word = {};
-                         });
-  for (const auto& [at, bytes, what] : taken_) {
-    if (!is_channel(at)) count_initial_read(what.want);
-    memory_wants_.found(what.more, bytes);
-  }
-  taken_.clear();
-}
-
-void BackwardWalk::count_initial_read(const MemoryWant& want) {
-  ++items_[counted_[want.want.id().value].item - 1].initial_reads;
 }
 
 Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& criteria,

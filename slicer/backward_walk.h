@@ -65,8 +65,7 @@ class BackwardWalk {
     std::uint32_t number = 0;
     std::uint64_t bit = 0;  // of the first 64 threads
     RegisterWants registers;
-    std::uint64_t own = 0;               // instructions met so far
-    std::uint64_t bytes_of_triples = 0;  // that are open, and whose last read is its own
+    std::uint64_t own = 0;  // instructions met so far
     KernelWork kernel{};
   };
 
@@ -75,6 +74,7 @@ class BackwardWalk {
     const Exec& exec;
     ThreadState& state;
     bool careful = false;     // see takes_care
+    bool closes = false;      // see may_close
     std::uint64_t own_after;  // instructions that its thread met after the execution, plus its end
     const WalkStep* step = nullptr;
     std::uint16_t index = 0;
@@ -222,7 +222,8 @@ class BackwardWalk {
   bool closes(TripleId triple, Place me) const {
     return triple != 0 && open_triples_[triple].after.mark.same_thread(me.mark);
   }
-  void set_triple(MemoryWord& word, unsigned length, TripleId triple);
+  void set_triple(MemoryWord& word, Addr at, unsigned length, TripleId triple);
+  bool may_close(const Exec& exec, const WalkStep& step, const ThreadState& state) const;
   void begin_lifetime(const Event& event, Range range);
   void count_initial_read(const MemoryWant& want);
 
@@ -283,6 +284,7 @@ class BackwardWalk {
   ByteShadow<MemoryWord> memory_;
   MemoryWants memory_wants_;
   Shared<OpenTriple> open_triples_;
+  TriplePages triple_pages_;
 
   // Instances that decided: of earlier chunks, and of this one by step.
   std::vector<std::unordered_map<std::uint64_t, Want>> deciding_;

@@ -45,19 +45,31 @@ void BackwardWalk::add_race(RaceEdge::Kind kind, const Instance& first, const In
              {kind, first, second, address, size, distance, key, 1, false}, key);
 }
 
-void BackwardWalk::set_triple(MemoryWord& word, unsigned length, TripleId triple) {
-  auto count = [this](TripleId id) -> std::uint64_t& {
-    return threads_[open_triples_[id].after.mark.thread()].bytes_of_triples;
-  };
+void BackwardWalk::set_triple(MemoryWord& word, Addr at, unsigned length, TripleId triple) {
+  auto owner = [this](TripleId id) { return open_triples_[id].after.mark.thread(); };
   if (triple != 0) {
     open_triples_.hold(triple, length);
-    count(triple) += length;
+    triple_pages_.add(owner(triple), at, length);
   }
   if (word.triple != 0) {
-    count(word.triple) -= length;
+    triple_pages_.remove(owner(word.triple), at, length);
     open_triples_.release(word.triple, length);
   }
   word.triple = triple;
+}
+
+// False: no access of the step is the one before that a triple looks for.
+bool BackwardWalk::may_close(const Exec& exec, const WalkStep& step,
+                             const ThreadState& state) const {
+  if (exec.addresses == nullptr) return false;
+  const Part& part = exec.shape->part;
+  std::uint16_t end = std::min(step.end_slot, part.end_slot);
+  for (std::uint16_t s = std::max(step.first_slot, part.first_slot); s < end; ++s) {
+    const Slot& slot = exec.shape->block->slots[s];
+    Addr address(exec.addresses[s - part.first_slot]);
+    if (slot.is_range() || triple_pages_.any(state.number, address, slot.size)) return true;
+  }
+  return false;
 }
 
 void BackwardWalk::close_triples(const Now& now) {
@@ -77,8 +89,8 @@ void BackwardWalk::close_triples(const Now& now) {
                    {instance(now.me), touch.slot->write, instance(open.remote),
                     instance(open.after), at, bytes, distance, own, key, 1, false},
                    key);
-      memory_.update(at, bytes, [this](Addr, unsigned length, MemoryWord& part) {
-        set_triple(part, length, 0);
+      memory_.update(at, bytes, [this](Addr byte, unsigned length, MemoryWord& part) {
+        set_triple(part, byte, length, 0);
       });
     }
     closed_.clear();

@@ -57,31 +57,34 @@ class ByteShadow {
     }
   }
 
-  // Brings nearer what is asked for soon: its cell, and after that has come, its parts.
+  // Brings nearer what is asked for soon: the cell of a byte, and after that has come, its word.
   void prefetch_cell(Addr address) const {
     const Page* page = pages_.find(address.value >> kPageBits);
     if (page == nullptr) return;
     std::size_t index = address.value >> 3 & kCellMask;
-    __builtin_prefetch(&page->cells[index]);
+    prefetch_all(page->cells[index]);
     __builtin_prefetch(&page->split[index]);
   }
-  void prefetch_parts(Addr address) const {
+  void prefetch_word(Addr address) const {
     const Page* page = pages_.find(address.value >> kPageBits);
     if (page == nullptr) return;
     std::size_t index = address.value >> 3 & kCellMask;
-    if (page->split[index] != kUnsplit) __builtin_prefetch(page->cells[index].halves);
+    if (page->split[index] != kUnsplit) prefetch_all(*part(*page, index, address.value & 7));
   }
 
-  // The word of a byte.
-  Word at(Addr address) const {
+  // The word of a byte, until the next change; null where nothing was ever set.
+  const Word* find(Addr address) const {
     const Page* page = pages_.find(address.value >> kPageBits);
-    if (page == nullptr) return {};
+    if (page == nullptr) return nullptr;
     std::size_t index = address.value >> 3 & kCellMask;
-    const Cell& cell = page->cells[index];
-    if (page->split[index] == kUnsplit) return cell.word;
-    unsigned offset = address.value & 7;
-    return page->split[index] == kHalves ? cell.halves->words[offset >> 2]
-                                         : cell.bytes->words[offset];
+    if (page->split[index] == kUnsplit) return &page->cells[index].word;
+    return part(*page, index, address.value & 7);
+  }
+
+  // The same by value.
+  Word at(Addr address) const {
+    const Word* word = find(address);
+    return word != nullptr ? *word : Word{};
   }
 
   // Sets the word of each byte of [address, address + size).
@@ -215,6 +218,21 @@ class ByteShadow {
     std::array<Cell, 512> cells{};
     std::array<Split, 512> split{};
   };
+
+  // The word of a byte of a split cell.
+  static const Word* part(const Page& page, std::size_t index, unsigned offset) {
+    const Cell& cell = page.cells[index];
+    return page.split[index] == kHalves ? &cell.halves->words[offset >> 2]
+                                        : &cell.bytes->words[offset];
+  }
+
+  // It can lie in two lines of the cache.
+  template <class T>
+  static void prefetch_all(const T& what) {
+    const char* first = reinterpret_cast<const char*>(&what);
+    __builtin_prefetch(first);
+    if (sizeof what > 1) __builtin_prefetch(first + sizeof what - 1);
+  }
 
   // f(address, size) of what lies in one page.
   template <class F>
