@@ -26,6 +26,7 @@ class VectorClock {
       entries_[i] = std::max(entries_[i], other.entries_[i]);
   }
   bool empty() const { return entries_.empty(); }
+  const Moment* data() const { return entries_.data(); }
 
  private:
   std::vector<Moment> entries_;
@@ -46,10 +47,20 @@ class Clocks {
     channels_[channel.value].join(threads_[thread.value]);
   }
 
-  // Whether what the mark remembers is before what the thread does now.
-  bool before(const Mark& mark, ThreadIndex thread) const {
-    return mark.is(thread) || mark.moment < threads_[thread.value][mark.thread].value;
-  }
+  // Whether what a mark remembers is before what the thread does now; good until a clock changes.
+  class Before {
+   public:
+    bool operator()(const Mark& mark) const {
+      return mark.is(thread_) | (mark.moment < clock_[mark.thread].value);
+    }
+
+   private:
+    friend class Clocks;
+    Before(ThreadIndex thread, const Moment* clock) : thread_(thread), clock_(clock) {}
+    ThreadIndex thread_;
+    const Moment* clock_;
+  };
+  Before before(ThreadIndex thread) const { return {thread, threads_[thread.value].data()}; }
 
  private:
   std::vector<VectorClock> threads_;

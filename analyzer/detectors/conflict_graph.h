@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "detectors/few.h"
@@ -59,10 +60,16 @@ class ConflictGraph {
   };
 
   void arc(UnitId from, UnitId to, Moment first, Moment second);
+  // An arc goes back from the last of these units to the first.
+  void tangle(UnitId first, UnitId last);
+  void settle(UnitId newest);
 
   Shadow<Cell> shadow_;
   LongList<Arc> arcs_;
-  bool goes_back_ = false;                   // an arc, to an older unit
+  // Units across which arcs go back, by the first one: the last one of those that hang together. No
+  // unit is in two.
+  std::map<UnitId, UnitId> tangles_;
+  UnitId settled_{};                         // no arc goes back from here on to what is before
   std::vector<Last> last_;                   // by thread; moment 0: none
   std::vector<std::vector<Last>> releases_;  // by channel: the last one of each thread
   std::uint32_t units_ = 0;

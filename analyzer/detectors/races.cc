@@ -52,32 +52,37 @@ void RaceDetector::release(ThreadIndex thread, ChannelId channel, EdgeKind kind,
   clocks_.release(thread, channel, now);
 }
 
-bool RaceDetector::meet(const Mark& earlier, const Touch& now, Addr address, std::uint64_t size) {
-  bool happens_before = mode_ == Mode::kHappensBefore;
-  if (clocks_.before(earlier, now.thread)) {
-    if (now.atomic && !earlier.atomic) return false;
-    return happens_before || lock_sets_.includes(earlier.lock_set(), now.locks);
-  }
-  if (conflict(earlier, now) && !atomic_pair(earlier, now) &&
-      (happens_before || lock_sets_.disjoint(earlier.lock_set(), now.locks))) {
-    raced_ = true;
-    found_.conflict(earlier, now, address, size);
-  }
-  return false;
-}
-
 void RaceDetector::access(const Touch& access) {
   raced_ = false;
   if (!access.shared) return;
+  bool happens_before = mode_ == Mode::kHappensBefore;
+  Clocks::Before before = clocks_.before(access.thread);
+  // What races with the mark from here on races with this access as well, so that the mark need not
+  // be remembered. Without branches where it can be: whether it is so cannot be predicted.
+  auto replaced = [&](const Mark& mark) {
+    bool ordered = before(mark) & (mark.atomic | !access.atomic);
+    return happens_before ? ordered : ordered && lock_sets_.includes(mark.lock_set(), access.locks);
+  };
+  auto races = [&](const Mark& mark) {
+    return !before(mark) && conflict(mark, access) && !atomic_pair(mark, access) &&
+           (happens_before || lock_sets_.disjoint(mark.lock_set(), access.locks));
+  };
   auto look = [&](Cell& cell, Addr address, std::uint64_t size) {
-    auto replaced = [&](const Mark& mark) { return meet(mark, access, address, size); };
+    auto meet = [&](const Few<Mark>& marks) {
+      for (const Mark& mark : marks) {
+        if (!races(mark)) continue;
+        raced_ = true;
+        found_.conflict(mark, access, address, size);
+      }
+    };
+    cell.reads.erase_if(replaced);
     if (access.writes()) {
       cell.writes.erase_if(replaced);
-      cell.reads.erase_if(replaced);
+      meet(cell.writes);
+      meet(cell.reads);
       cell.writes.add(Mark(access));
     } else {
-      for (const Mark& mark : cell.writes) meet(mark, access, address, size);
-      cell.reads.erase_if(replaced);
+      meet(cell.writes);
       cell.reads.add(Mark(access));
     }
   };

@@ -38,10 +38,6 @@ class RaceDetector final : public Detector {
     Few<Mark> writes, reads;
   };
 
-  // Tells it if the two race. True: what races with the earlier one from here on races with `now`
-  // as well, so that the earlier one need not be remembered.
-  bool meet(const Mark& earlier, const Touch& now, Addr address, std::uint64_t size);
-
   Mode mode_;
   Clocks clocks_;
   LockSets& lock_sets_;

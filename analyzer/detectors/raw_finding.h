@@ -104,36 +104,49 @@ class RawFindings {
   using Key = std::array<std::uint64_t, 3>;
   struct Hash {
     std::size_t operator()(const Key& key) const {
-      std::uint64_t hash = 0;
-      for (std::uint64_t part : key) hash = (hash ^ part) * 0x9e3779b97f4a7c15 + (hash >> 29);
-      return hash;
+      return key[0] * 0x9e3779b97f4a7c15 ^ key[1] * 0xc2b2ae3d27d4eb4f ^
+             key[2] * 0x165667b19e3779f9;
     }
   };
   struct Group {
     std::size_t index;
     std::uint64_t last;
   };
+  using Groups = std::unordered_map<Key, Group, Hash>;
 
+  // As ==, which is a call.
+  static bool same(const Key& a, const Key& b) {
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])) == 0;
+  }
   static std::uint64_t place(const Mark& mark) {
     return std::uint64_t{mark.site} << 3 | std::uint64_t{mark.kind} << 1 | 1;
   }
 
   // The finding, unless the instance is known, and whether it is new. The bytes of one pair of
   // accesses come one after the other, and count once.
-  std::pair<RawFinding*, bool> count(const Key& key, std::uint64_t instance) {
-    auto [entry, added] = groups_.try_emplace(key, Group{list_.size(), instance});
-    if (added) {
-      list_.push_back({.detector = detector_});
-    } else if (std::exchange(entry->second.last, instance) == instance) {
-      return {nullptr, false};
-    }
-    RawFinding& found = list_[entry->second.index];
+  [[gnu::always_inline]] std::pair<RawFinding*, bool> count(const Key& key,
+                                                            std::uint64_t instance) {
+    Groups::value_type*& recent = recent_[Hash()(key) >> (64 - kRecentBits)];
+    bool added = recent == nullptr || !same(recent->first, key) ? find(key, recent) : false;
+    if (std::exchange(recent->second.last, instance) == instance && !added) return {nullptr, false};
+    RawFinding& found = list_[recent->second.index];
     ++found.occurrences;
     return {&found, added};
   }
+  // Its group, and whether it is new.
+  [[gnu::noinline]] bool find(const Key& key, Groups::value_type*& group) {
+    auto [entry, added] = groups_.try_emplace(key, Group{list_.size(), 0});
+    if (added) list_.push_back({.detector = detector_});
+    group = &*entry;
+    return added;
+  }
+
+  static constexpr unsigned kRecentBits = 6;
 
   std::string_view detector_;
-  std::unordered_map<Key, Group, Hash> groups_;
+  Groups groups_;
+  // What meets mostly meets again soon: the newest group of each part of the hashes, or null.
+  std::array<Groups::value_type*, std::size_t{1} << kRecentBits> recent_{};
   std::vector<RawFinding> list_;
 };
 

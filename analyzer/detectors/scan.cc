@@ -19,7 +19,7 @@ class Scan::Visitor {
  public:
   Visitor(Scan& scan, Moment first, Seq first_seq) : scan_(scan), base_(first - first_seq.value) {}
 
-  void exec(const Exec& exec) { scan_.exec(exec, base_ + exec.seq.value); }
+  [[gnu::always_inline]] void exec(const Exec& exec) { scan_.exec(exec, base_ + exec.seq.value); }
   void event(const Event& event) {
     scan_.event(event, base_ + event.seq.value);
     base_ += 1;
@@ -100,16 +100,19 @@ void Scan::chunk(std::size_t index, const Chunk& chunk) {
   if (relay_) relay_->finish();
 }
 
-void Scan::exec(const Exec& exec, Moment first) {
-  if (!running_id_ || exec.thread != *running_id_) {
-    running_id_ = exec.thread;
-    running_ = sync_.index(exec.thread);
-  }
+inline void Scan::run(ThreadId thread) {
+  if (running_id_ && thread == *running_id_) return;
+  running_id_ = thread;
+  running_ = sync_.index(thread);
+}
+
+inline void Scan::exec(const Exec& exec, Moment first) {
+  run(exec.thread);
   if (any_wants_accesses_) accesses(exec, first);
   for (Detector* follower : followers_) follower->executed(exec, running_, first);
 }
 
-void Scan::accesses(const Exec& exec, Moment first) {
+inline void Scan::accesses(const Exec& exec, Moment first) {
   Counts counts = filter_.counts(running_, exec);
   if (counts == Counts::kNot) return;
   bool user = counts == Counts::kUser;
@@ -119,7 +122,7 @@ void Scan::accesses(const Exec& exec, Moment first) {
   Touch access;
   access.thread = running_;
   access.locks = sync_.held(running_);
-  exec.accesses([&](const MemoryAccess& memory) {
+  exec.accesses([&](const MemoryAccess& memory) __attribute__((always_inline)) {
     if (counts == Counts::kSystemWide && !memory.slot->write && memory.size > kWidest) return;
     access.moment = first + (memory.seq - exec.seq);
     access.address = memory.address;
@@ -130,7 +133,9 @@ void Scan::accesses(const Exec& exec, Moment first) {
         memory.slot->atomic || filter_.is_atomic(exec.shape->id, memory.slot->instruction);
     access.shared = !shared_ || shared_->any(memory.address, memory.size);
     if (waits_.any() && waits_.flag(memory.address, memory.size)) return flag(access);
-    if (!memory.slot->write) sync_.read(running_, memory.address, access.moment, *this);
+    // Asked in this order because which access is a read cannot be predicted.
+    if (sync_.may_be_atomic(memory.address) && !memory.slot->write)
+      sync_.read(running_, memory.address, access.moment, *this);
     give(access);
     if (access.atomic && memory.slot->write)
       sync_.atomic_write(running_, memory.address, access.moment + 1, *this);
@@ -147,7 +152,8 @@ void Scan::flag(const Touch& access) {
 }
 
 void Scan::event(const Event& event, Moment now) {
-  for (Detector* follower : followers_) follower->happened(event, sync_.index(event.thread));
+  run(event.thread);
+  for (Detector* follower : followers_) follower->happened(event, running_);
   sync_.event(event, now, *this);
   for (const Sync& operation : descriptors_.operations(event)) {
     Event said = event;
@@ -156,7 +162,7 @@ void Scan::event(const Event& event, Moment now) {
   }
   if (const auto* atomic = std::get_if<Atomic>(&event.body)) {
     for (Detector* detector : detectors_)
-      detector->atomic_block(sync_.index(event.thread), atomic->edge == Edge::kBegin, now);
+      detector->atomic_block(running_, atomic->edge == Edge::kBegin, now);
   }
   memory(event, now);
 }
@@ -164,7 +170,7 @@ void Scan::event(const Event& event, Moment now) {
 void Scan::memory(const Event& event, Moment now) {
   Touch access;
   access.moment = now;
-  access.thread = sync_.index(event.thread);
+  access.thread = running_;
   access.locks = sync_.held(access.thread);
   access.site = user_site_[access.thread.value];
   if (auto born = lifetimes_.born(event); born && born->size > 0) {

@@ -56,8 +56,9 @@ class Scan : private OrderListener {
   class Visitor;
 
   void find_sharing();
-  void exec(const Exec& exec, Moment first);
-  void accesses(const Exec& exec, Moment first);
+  void run(ThreadId thread);
+  [[gnu::always_inline]] void exec(const Exec& exec, Moment first);
+  [[gnu::always_inline]] void accesses(const Exec& exec, Moment first);
   void event(const Event& event, Moment now);
   void memory(const Event& event, Moment now);
   void give(const Touch& access);
@@ -88,7 +89,7 @@ class Scan : private OrderListener {
   std::vector<std::uint32_t> system_call_;  // of each thread: the last one
   std::uint64_t accesses_ = 0;
   bool any_wants_accesses_ = false;
-  std::optional<ThreadId> running_id_;  // the thread of the last execution, and its index
+  std::optional<ThreadId> running_id_;  // the thread at hand, and its index
   ThreadIndex running_{};
 };
 

@@ -64,6 +64,7 @@ class Shadow {
   using Word = std::uint32_t;
   enum Division : std::uint32_t { kNone, kUndivided, kHalves, kBytes };
   static constexpr std::array<std::uint32_t, 4> kCells{0, 1, 2, 8};
+  static constexpr std::array<unsigned, 4> kWidthBits{0, 3, 2, 0};  // of a cell's bytes, as a power
   using Page = std::array<Word, kPageBytes / kWord>;
 
   static Division division(Word word) { return static_cast<Division>(word % 4); }
@@ -109,10 +110,14 @@ class Shadow {
   void touch_word(Word& word, std::uint64_t at, std::uint64_t first, std::uint64_t bytes, F&& f) {
     Division wanted = bytes == kWord ? kUndivided : first % 4 == 0 && bytes == 4 ? kHalves : kBytes;
     if (division(word) < wanted) divide(word, wanted);
-    std::uint64_t width = kWord / kCells[division(word)];
-    Cell* cell = cells(word) + first / width;
-    for (std::uint64_t offset = first; offset < first + bytes; offset += width)
+    unsigned bits = kWidthBits[division(word)];
+    Cell* cell = cells(word) + (first >> bits);
+    std::uint64_t width = std::uint64_t{1} << bits;
+    std::uint64_t offset = first;
+    do {
       f(*cell++, Addr(at + offset), width);
+      offset += width;
+    } while (offset < first + bytes);
   }
 
   template <class F>

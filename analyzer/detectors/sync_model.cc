@@ -38,7 +38,7 @@ void SyncModel::event(const Event& event, Moment now, OrderListener& listener) {
   std::visit([&](const auto& body) { on(at, body); }, event.body);
 }
 
-void SyncModel::atomic_read(ThreadIndex thread, Addr address, Moment now, OrderListener& listener) {
+void SyncModel::read(ThreadIndex thread, Addr address, Moment now, OrderListener& listener) {
   auto written = channels_.find({address.value, static_cast<std::uint64_t>(Part::kAtomic)});
   if (written != channels_.end()) listener.acquire(thread, written->second, EdgeKind::kAtomic, now);
 }

@@ -49,9 +49,9 @@ class SyncModel {
   void event(const Event& event, Moment now, OrderListener& listener);
   // Any read: what was written atomically is read as if atomically, because the instructions are
   // the same ones.
-  void read(ThreadIndex thread, Addr address, Moment now, OrderListener& listener) {
-    if (atomics_[atomics_bit(address)]) atomic_read(thread, address, now, listener);
-  }
+  void read(ThreadIndex thread, Addr address, Moment now, OrderListener& listener);
+  // Whether a read of it may follow an atomic write.
+  bool may_be_atomic(Addr address) const { return atomics_[atomics_bit(address)]; }
   void atomic_write(ThreadIndex thread, Addr address, Moment now, OrderListener& listener);
   // A flag (waits.h); whether the thread waits for what it reads.
   void flag_read(ThreadIndex thread, Addr address, bool waits, Moment now, OrderListener& listener);
@@ -81,7 +81,6 @@ class SyncModel {
   static std::size_t atomics_bit(Addr address) {
     return (address.value * 0x9e3779b97f4a7c15) >> (64 - kAtomicsBits);
   }
-  void atomic_read(ThreadIndex thread, Addr address, Moment now, OrderListener& listener);
 
   ChannelId channel(std::uint64_t object, std::uint64_t part);
   ChannelId channel(Addr object, Part part) {

@@ -252,7 +252,7 @@ void TwoPhaseDetector::overwrite(Cell& cell, const Touch& by, UnitMember unit, A
     std::size_t reader = read.mark.thread;
     if (!units_.active(read.unit, reader)) return true;
     if (read.conflict != 0) return false;
-    if (orders_.before(read.mark, by.thread)) return true;
+    if (orders_.before(by.thread)(read.mark)) return true;
     Mark remote(by);
     read.conflict = units_.first_remark(read.unit);
     if (read.conflict != 0 && conflicts_[read.conflict].read.mark.moment == read.mark.moment &&
@@ -280,7 +280,7 @@ void TwoPhaseDetector::write_again(const Cell& cell, Addr at, std::uint64_t size
   if (own == nullptr || own->mark.moment != last || !units_.active(own->unit, thread_)) return;
   for (const Read& read : cell.reads) {
     if (read.mark.is(touch_.thread) || read.mark.moment < last) continue;
-    if (orders_.before(read.mark, touch_.thread)) continue;
+    if (orders_.before(touch_.thread)(read.mark)) continue;
     Evidence evidence;
     evidence.nolock = lock_sets_.disjoint(own->mark.lock_set(), read.mark.lock_set());
     evidence.minor = true;

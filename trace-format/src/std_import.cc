@@ -27,30 +27,41 @@ constexpr std::uint32_t kPieceSteps = 1U << 15;
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr Seq kNever{std::numeric_limits<std::uint64_t>::max()};
 
-// A decimal number that is only counted up.
+// A decimal number that is only counted up, from 0, and compared with what is written.
 class Counter {
  public:
   void increment() {
-    char* digit = digits_ + sizeof digits_ - 1;
-    while (digit >= first_ && *digit == '9') *digit-- = '0';
-    if (digit < first_) first_ = digit, *digit = '0';
-    ++*digit;
+    last_ += std::uint64_t{1} << 56;
+    if (last_ >> 56 > '9') carry();
   }
   // `location` stands in a log: at least 8 bytes of a line end where it does.
   bool is(std::string_view location) const {
-    auto size = static_cast<std::size_t>(digits_ + sizeof digits_ - first_);
-    if (location.size() != size) return false;
-    if (size > 8) return location == std::string_view(first_, size);
-    std::uint64_t here = 0;
+    if (location.size() != size_) return false;
     std::uint64_t there = 0;
-    std::memcpy(&here, digits_ + sizeof digits_ - 8, 8);
-    std::memcpy(&there, location.data() + size - 8, 8);
-    return (here ^ there) >> 8 * (8 - size) == 0;
+    std::memcpy(&there, location.data() + size_ - 8, 8);
+    if (size_ > 8) return there == last_ && location.substr(0, size_ - 8) == rest_;
+    return (there ^ last_) >> 8 * (8 - size_) == 0;
   }
 
  private:
-  char digits_[20] = {};
-  char* first_ = digits_ + sizeof digits_;
+  // Digits beyond the first are '0' before they are written, so that 9 + 1 is 10.
+  void carry() {
+    unsigned bit = 56;
+    for (std::size_t digits = 1;; ++digits, bit -= 8) {
+      last_ -= std::uint64_t{10} << bit;
+      if (bit == 0) break;
+      last_ += std::uint64_t{1} << (bit - 8);
+      size_ = std::max(size_, digits + 1);
+      if ((last_ >> (bit - 8) & 0xff) <= '9') return;
+    }
+    rest_ = std::to_string(++above_);
+    size_ = 8 + rest_.size();
+  }
+
+  std::uint64_t last_ = 0x3030303030303030;  // the last 8 digits as they would stand in memory
+  std::uint64_t above_ = 0;                  // the number without them
+  std::string rest_;                         // the same, as it is written
+  std::size_t size_ = 1;                     // in digits
 };
 
 // The bit of the events of an operation in ChunkInfo::event_kinds.
@@ -119,7 +130,7 @@ class StdLoader {
     std::uint32_t shape = 0;
   };
 
-  void add(const StdEvent& event) {
+  [[gnu::always_inline]] void add(const StdEvent& event) {
     if (piece_ == nullptr || piece_->steps.size() == kPieceSteps) begin_piece();
     if (event.thread != running_ || piece_->turns.empty()) {
       piece_->turns.push_back({event.thread, 0});

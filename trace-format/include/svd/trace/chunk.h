@@ -193,16 +193,17 @@ struct Chunk {
   template <class Visitor>
   void walk_run(const Run& run, std::size_t& next_event, Visitor&& visitor) const {
     Seq seq = run.first_seq;
-    std::size_t access = run.first_access;
-    std::size_t range = run.first_range;
+    const std::uint64_t* address = has_addresses ? addresses.data() + run.first_access : nullptr;
+    const std::uint64_t* length = has_addresses ? lengths.data() + run.first_range : nullptr;
+    const std::uint64_t* value = has_values ? values.data() + run.first_access : nullptr;
     for (std::uint32_t i = run.first_exec; i < run.first_exec + run.exec_count; ++i) {
       while (next_event < events.size() && events[next_event].exec <= i)
         visitor.event(events[next_event++]);
       const Shape& shape = shapes[execs[i]];
-      visitor.exec(view(seq, run.thread, shape, access, range));
+      visitor.exec(Exec{seq, run.thread, &shape, address, length, value});
       seq += shape.part.steps();
-      access += shape.accesses;
-      range += shape.ranges;
+      if (address != nullptr) address += shape.accesses, length += shape.ranges;
+      if (value != nullptr) value += shape.accesses;
     }
   }
 };

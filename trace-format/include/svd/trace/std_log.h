@@ -55,15 +55,15 @@ class NameTable {
   }
   const std::vector<std::string_view>& names() const { return names_; }
 
-  // Names of up to 7 bytes are compared as numbers: these, the first one lowest, and their count on
-  // top.
+  // Names of 1 to 7 bytes are compared as numbers: these, the last one on top, and their count
+  // lowest. `bytes` has the first one lowest, and anything after the last one.
   static constexpr std::size_t kShort = 7;
   static std::uint64_t short_key(std::uint64_t bytes, std::size_t size) {
-    return bytes | std::uint64_t{size} << 56;
+    return bytes << 8 * (8 - size) | size;
   }
 
  private:
-  // Longer ones are compared by their hash first, which has more on top.
+  // Longer ones are compared by their hash first, whose lowest byte is no count.
   struct Cell {
     std::uint64_t key = kFree;
     std::uint32_t number = 0;
@@ -77,7 +77,7 @@ class NameTable {
   Cell& cell_for(std::uint64_t key, std::string_view name);
   void grow();
 
-  // Open addressing, at most half full.
+  // Open addressing, at most a quarter full: what is looked for is mostly in its place.
   std::vector<Cell> cells_ = std::vector<Cell>(std::size_t{1} << kFirstBits);
   unsigned shift_ = 64 - kFirstBits;
   std::vector<std::string_view> names_;
