@@ -195,6 +195,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
     Addr address{};
     std::uint64_t size = 0;
     bool write = false;
+    bool updates = false;                      // the instruction has made another one
     bool compiled = false;                     // by an instruction
     std::uint16_t thread = 0;                  // plus 1
     std::uint16_t writer = 0;                  // of what was there before, the same
@@ -224,6 +225,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
     const Known& earlier = accesses_.at(instance.earlier);
     const Known& later = accesses_.at(instance.later);
     if (earlier.address != later.address || earlier.size != later.size) return false;
+    if (earlier.updates || later.updates) return false;
     // The write had been overwritten when the read came, and would have come later still.
     if (earlier.write && later.from && *later.from != instance.earlier) return true;
     const Known& reader = earlier.write ? later : earlier;
@@ -269,12 +271,13 @@ class OutcomeScan final : public Detector, private SharedMemory {
     std::optional<std::uint64_t> now;
     if (memory.has_value) now = memory.value;
     auto wanted = accesses_.find(moment);
-    // Of an instruction that reads and writes it is the write.
-    if (wanted != accesses_.end() && !(wanted->second.write && !memory.slot->write)) {
+    if (wanted != accesses_.end()) {
       auto thread = static_cast<std::uint16_t>(thread_ + 1);
+      bool second = wanted->second.size != 0;
       wanted->second = {.address = memory.address,
                         .size = memory.size,
                         .write = memory.slot->write,
+                        .updates = second,
                         .compiled = !abstract,
                         .thread = thread,
                         .writer = writer(memory.address),

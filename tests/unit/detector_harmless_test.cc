@@ -210,6 +210,17 @@ TEST(Harmless, IsAReadOfWhatCameBetween) {
   EXPECT_EQ(harms, (std::vector{Harm::kSome, Harm::kNone}));
 }
 
+// An update is a read and a write: that another write came between says nothing about its read.
+TEST(Harmless, IsNoReadOfAnUpdate) {
+  Program run;
+  run.count(1, kReader);
+  run.mark(5);
+  run.write(7);
+  run.look(7, true);
+  std::vector<Harm> harms = run.judged();
+  EXPECT_EQ(std::count(harms.begin(), harms.end(), Harm::kNone), 0);
+}
+
 TEST(Harmless, AreTwoWritesOfOneValue) {
   Program run;
   run.write(3);
