@@ -13,6 +13,9 @@
 // read the word by a plain instruction since it wrote it last. That one loses what others write in
 // between, and stays a plain store.
 //
+// An atomic store releases. Whether it races with locked accesses that nothing orders stays to be
+// told (harmless.h): it may have been meant to be a plain one.
+//
 // Known unsoundness: what decided that a constant is stored may have been read before, plainly.
 #pragma once
 

@@ -133,14 +133,14 @@ void Scan::accesses(const Exec& exec, Moment first) {
         memory.slot->atomic || filter_.is_atomic(exec.shape->id, memory.slot->instruction);
     access.shared = !shared_ || shared_->any(memory.address, memory.size);
     if (waits_.any() && waits_.flag(memory.address, memory.size)) return flag(access);
+    bool releases = access.atomic && memory.slot->write;
     if (access.shared && atomic_words_.may_hold(access.address)) {
       bool constant = stores_constant(exec, memory.slot->instruction);
-      access.atomic |= atomic_words_.store(access, constant);
+      releases |= atomic_words_.store(access, constant);
     }
     if (!memory.slot->write) sync_.read(running_, memory.address, access.moment, *this);
     give(access);
-    if (access.atomic && memory.slot->write)
-      sync_.atomic_write(running_, memory.address, access.moment + 1, *this);
+    if (releases) sync_.atomic_write(running_, memory.address, access.moment + 1, *this);
   });
 }
 
