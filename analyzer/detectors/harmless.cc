@@ -27,7 +27,9 @@
 // A race is a look when it is of a read with a write, both of a word that the processor reads and
 // writes as a whole (at most 8 bytes within an aligned word), by instructions, and what was read
 // was used for no address. Atomic accesses of relaxed order, and volatile ones, are compiled to the
-// same, so that in a correct program there can be any number of looks: clocks, lengths, flags.
+// same, so that in a correct program there can be any number of looks: clocks, lengths, flags. So
+// is a race of a plain store with a locked instruction, of such a word and when what is stored is
+// not made of what the word held: an atomic store, as the last step of a lock.
 //
 // Algorithm. One walk with values, in which each read at a place that races, and of memory that
 // does, begins a unit of its own (cu/value_flow.h) that no other one joins.
@@ -132,6 +134,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
 
   void executed(const Exec& exec, ThreadIndex thread, Moment first) override {
     exec_ = &exec;
+    first_ = first;
     thread_ = thread.value;
     if (!exec.block().abstract()) {
       Pc pc = exec.block().instructions[exec.shape->part.first].pc;
@@ -156,11 +159,14 @@ class OutcomeScan final : public Detector, private SharedMemory {
                    return read != nullptr ? same_way(*read, i) : same_value(i);
                  }));
     if (none) return Harm::kNone;
-    if (read == nullptr || found.accesses.size() > 2) return Harm::kSome;
-    const Place& place = places_[read->site->value];
-    bool looks = place.known() && !place.points && every([&](const Meeting& i) {
-                   return accesses_.at(i.earlier).at_once() && accesses_.at(i.later).at_once();
-                 });
+    if (found.accesses.size() > 2) return Harm::kSome;
+    bool looks = read != nullptr ? is_look(*read) : pair.first->atomic != pair.second->atomic;
+    looks = looks && every([&](const Meeting& i) {
+              const Known& earlier = accesses_.at(i.earlier);
+              const Known& later = accesses_.at(i.later);
+              const Known& plain = earlier.atomic ? later : earlier;
+              return earlier.at_once() && later.at_once() && (read != nullptr || !plain.updates);
+            });
     return looks ? Harm::kLook : Harm::kSome;
   }
 
@@ -195,7 +201,8 @@ class OutcomeScan final : public Detector, private SharedMemory {
     Addr address{};
     std::uint64_t size = 0;
     bool write = false;
-    bool updates = false;                      // the instruction has made another one
+    bool atomic = false;                       // by a locked instruction
+    bool updates = false;                      // it is a part of a read and a write
     bool compiled = false;                     // by an instruction
     std::uint16_t thread = 0;                  // plus 1
     std::uint16_t writer = 0;                  // of what was there before, the same
@@ -220,6 +227,11 @@ class OutcomeScan final : public Detector, private SharedMemory {
     Addr address;
     std::uint64_t size;
   };
+
+  bool is_look(const RawAccess& read) const {
+    const Place& place = places_[read.site->value];
+    return place.known() && !place.points;
+  }
 
   bool same_way(const RawAccess& read, const Meeting& instance) const {
     const Known& earlier = accesses_.at(instance.earlier);
@@ -277,6 +289,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
       wanted->second = {.address = memory.address,
                         .size = memory.size,
                         .write = memory.slot->write,
+                        .atomic = memory.slot->atomic,
                         .updates = second,
                         .compiled = !abstract,
                         .thread = thread,
@@ -318,6 +331,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
   }
   bool shared(Seq seq, bool write, Addr address, std::uint64_t size) override {
     access_ = {site(seq).value, false, address, size};
+    moment_ = first_ + (seq - exec_->seq);
     if (write) return true;
     access_.own = own(address);
     return looked_at_[access_.place] || addresses_.any(address, size);
@@ -333,7 +347,9 @@ class OutcomeScan final : public Detector, private SharedMemory {
   void write(TagSet value, TagSet address) override {
     each(value, [this](const Origin& origin) {
       seen(origin).matters = true;
-      if (origin.address != access_.address || origin.size != access_.size) look_at(origin);
+      if (origin.address != access_.address || origin.size != access_.size) return look_at(origin);
+      auto known = accesses_.find(moment_);
+      if (known != accesses_.end()) known->second.updates = true;
     });
     point(address);
   }
@@ -391,7 +407,10 @@ class OutcomeScan final : public Detector, private SharedMemory {
   const Exec* exec_ = nullptr;
   std::size_t thread_ = 0;
   bool any_looked_at_ = false;
+  Moment first_{};
+  // The access at hand.
   Origin access_{};
+  Moment moment_{};
 };
 
 }  // namespace
