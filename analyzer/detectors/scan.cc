@@ -2,6 +2,8 @@
 
 #include "detectors/scan.h"
 
+#include <algorithm>
+#include <span>
 #include <variant>
 
 #include "svd/trace/chunk_stream.h"
@@ -52,24 +54,25 @@ Scan::Scan(const Preparation& run, LockSets& lock_sets)
 std::size_t Scan::find_waits() {
   // Where a walk has to be made, what is shared is learnt by the same one.
   SharingScan sharing;
-  if (auto waits = Waits::of(preparation(), sharing)) {
-    waits_ = std::move(*waits);
-    shared_.emplace(sharing.take());
-  }
+  std::optional<Waits> waits = Waits::of(preparation(), sharing);
+  SharingScan::Found found = waits ? sharing.take() : find_sharing();
+  if (waits) waits_ = std::move(*waits);
+  shared_.emplace(std::move(found.bytes));
+  atomic_words_ = AtomicWords(std::move(found.words));
   return waits_.places();
 }
 
-void Scan::find_sharing() {
+SharingScan::Found Scan::find_sharing() {
   SharingScan sharing;
   LockSets lock_sets;
   Scan scan(preparation(), lock_sets);
   scan.add(sharing);
   scan.walk(Columns{.values = false});
-  shared_.emplace(sharing.take());
+  return sharing.take();
 }
 
 void Scan::add(Detector& detector) {
-  if (detector.needs_sharing() && !shared_) find_sharing();
+  if (detector.needs_sharing() && !shared_) shared_.emplace(find_sharing().bytes);
   detector.prepare(preparation());
   any_wants_accesses_ = any_wants_accesses_ || detector.wants_accesses();
   bool follows = detector.follows_execution();
@@ -133,13 +136,26 @@ inline void Scan::accesses(const Exec& exec, Moment first) {
         memory.slot->atomic || filter_.is_atomic(exec.shape->id, memory.slot->instruction);
     access.shared = !shared_ || shared_->any(memory.address, memory.size);
     if (waits_.any() && waits_.flag(memory.address, memory.size)) return flag(access);
+    bool releases = access.atomic && memory.slot->write;
+    if (access.shared && atomic_words_.may_hold(access.address)) {
+      bool constant = stores_constant(exec, memory.slot->instruction);
+      releases |= atomic_words_.store(access, constant);
+    }
     // Asked in this order because which access is a read cannot be predicted.
     if (sync_.may_be_atomic(memory.address) && !memory.slot->write)
       sync_.read(running_, memory.address, access.moment, *this);
     give(access);
-    if (access.atomic && memory.slot->write)
-      sync_.atomic_write(running_, memory.address, access.moment + 1, *this);
+    if (releases) sync_.atomic_write(running_, memory.address, access.moment + 1, *this);
   });
+}
+
+bool Scan::stores_constant(const Exec& exec, std::size_t instruction) {
+  if (exec.block().abstract()) return false;
+  const Step& step = code_.get().block(exec.shape->id).steps[instruction];
+  std::span<const CellUse> uses = code_.get().uses(step);
+  return step.end_slot - step.first_slot == 1 &&
+         std::none_of(uses.begin(), uses.end(),
+                      [](const CellUse& use) { return use.role == UseRole::kValue; });
 }
 
 void Scan::flag(const Touch& access) {
@@ -175,6 +191,7 @@ void Scan::memory(const Event& event, Moment now) {
   access.site = user_site_[access.thread.value];
   if (auto born = lifetimes_.born(event); born && born->size > 0) {
     if (waits_.any()) waits_.fresh(born->address, born->size);
+    atomic_words_.fresh(born->address, born->size);
     if (shared_) shared_->fresh(born->address, born->size);
     for (Detector* detector : detectors_) detector->fresh(born->address, born->size);
   } else if (auto freed = lifetimes_.given_back(event); freed && freed->size > 0) {

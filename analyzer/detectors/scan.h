@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "detectors/access_filter.h"
+#include "detectors/atomic_words.h"
 #include "detectors/descriptors.h"
 #include "detectors/detector.h"
 #include "detectors/lock_sets.h"
@@ -33,8 +34,8 @@ class Scan : private OrderListener {
   std::size_t threads() const { return sync_.threads(); }
   // What a pass of its own over the same run needs.
   Preparation preparation() { return {trace_, rules_, names_, diagnostics_, flow_, code_}; }
-  // Takes what the program's own loops wait for as synchronisation; how many places that read it
-  // there are.
+  // Takes what the program synchronises by itself as synchronisation: what its loops wait for, and
+  // plain stores to atomic words. How many places there are that read what loops wait for.
   std::size_t find_waits();
   // Those that follow execution run in a thread of their own where this process may use a second
   // processor.
@@ -55,7 +56,7 @@ class Scan : private OrderListener {
  private:
   class Visitor;
 
-  void find_sharing();
+  SharingScan::Found find_sharing();
   void run(ThreadId thread);
   [[gnu::always_inline]] void exec(const Exec& exec, Moment first);
   [[gnu::always_inline]] void accesses(const Exec& exec, Moment first);
@@ -63,6 +64,7 @@ class Scan : private OrderListener {
   void memory(const Event& event, Moment now);
   void give(const Touch& access);
   void flag(const Touch& access);
+  bool stores_constant(const Exec& exec, std::size_t instruction);
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
 
@@ -75,6 +77,7 @@ class Scan : private OrderListener {
   LazyControlFlow& flow_;
   LazyCodeTable& code_;
   Waits waits_;
+  AtomicWords atomic_words_;
   std::optional<SharedBytes> shared_;  // when somebody needs it
   Moments moments_;
   Sites sites_;

@@ -2,7 +2,8 @@
 //
 // Which bytes are shared: accessed by two threads or more, one of which writes or frees them,
 // within one lifetime of the memory. Found by one walk (SharingScan), and told in another one
-// (SharedBytes) that meets the same lifetimes.
+// (SharedBytes) that meets the same lifetimes. The walk also finds which words of them locked
+// instructions access (atomic_words.h).
 #pragma once
 
 #include <cstdint>
@@ -40,20 +41,24 @@ class SharingScan final : public Detector {
   void fresh(Addr address, std::uint64_t size) override;
   std::vector<RawFinding> findings() override { return {}; }
 
-  SharedInLifetime take();
+  struct Found {
+    SharedInLifetime bytes, words;
+  };
+  Found take();
 
  private:
   struct Cell {
     std::uint16_t thread = 0;  // plus 1
     bool several = false;
     bool written = false;
+    std::uint8_t locked = 0;  // bytes of a word that a locked instruction has accessed
   };
 
   void close(Addr address, std::uint64_t size);
 
   Shadow<Cell> shadow_;
   Births births_;
-  SharedInLifetime shared_{1};
+  Found found_{SharedInLifetime(1), SharedInLifetime(1)};
 };
 
 class SharedBytes {

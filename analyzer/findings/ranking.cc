@@ -58,13 +58,18 @@ std::map<std::string, std::string> names_of_memory(const std::vector<Finding>& f
 }
 
 // Findings with the same key are about the same; "" is about nothing else. Elements of an array are
-// the same, and where no debug information tells what the parts of a block of memory are, it is.
+// the same, and where no debug information tells what the parts of a block of memory are, it is;
+// so is what one system call read or wrote.
 std::string subject(const Finding& finding, const std::map<std::string, std::string>& names) {
   if (has(finding, "declared-atomic") || has(finding, "svd-cycle")) return "";
   if (!finding.variable.empty()) return of_any_element(finding.variable);
   if (auto name = names.find(finding.memory); name != names.end())
     return of_any_element(name->second);
   const FindingAccess& access = finding.accesses.front();
+  auto by_kernel = std::find_if(finding.accesses.begin(), finding.accesses.end(),
+                                [](const FindingAccess& a) { return a.kernel; });
+  if (finding.memory.empty() && by_kernel != finding.accesses.end())
+    return fmt::format("call before {}", by_kernel->seq.value);
   if (finding.memory.empty()) return fmt::format("{:#x}", access.address.value);
   if (access.place.pc.value != 0 && access.place.line == 0)
     return finding.memory.substr(0, finding.memory.rfind(", at "));

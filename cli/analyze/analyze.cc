@@ -37,6 +37,7 @@ namespace {
 // A detector that is to run. `on_slice`: nobody asked for it, it is for what led to a failure.
 struct Chosen {
   const DetectorInfo* info;
+  bool asked;
   bool on_slice;
 };
 
@@ -73,8 +74,9 @@ std::vector<Chosen> detectors_of(const std::string& list) {
       auto known = std::find_if(chosen.begin(), chosen.end(),
                                 [&info](const Chosen& other) { return other.info == &info; });
       if (known == chosen.end()) {
-        chosen.push_back({&info, on_slice});
+        chosen.push_back({&info, asked, on_slice});
       } else {
+        known->asked = known->asked || asked;
         known->on_slice = known->on_slice && on_slice;
       }
     }
@@ -191,25 +193,62 @@ bool failed(const TraceReader& trace) {
          std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
 }
 
-// Of what was found that which the detector is to tell.
-std::vector<RawFinding> told(const DetectorInfo& info, Scan& scan, Detector& detector,
-                             Diagnostics& diagnostics) {
-  std::vector<RawFinding> found = detector.findings();
-  std::vector<bool> none;
-  bool races = info.told == Told::kHarmful || info.told == Told::kHarmless;
-  if (races) none = harmless(scan.preparation(), found);
+// What the findings of a detector do. Violations of the paper's units are told as published.
+std::vector<Harm> judge_harm(const std::vector<const Chosen*>& tellers, bool paper, Scan& scan,
+                             std::vector<RawFinding>& found) {
+  auto any = [&tellers](auto&& holds) {
+    return std::any_of(tellers.begin(), tellers.end(),
+                       [&](const Chosen* teller) { return holds(*teller->info); });
+  };
+  if (any([](const DetectorInfo& info) {
+        return info.told == Told::kHarmful || info.told == Told::kHarmless;
+      }))
+    return harm(scan.preparation(), found);
+  std::vector<Harm> none(found.size(), Harm::kSome);
+  if (paper || !any([](const DetectorInfo& info) { return info.violations; })) return none;
+  // Of violations only those that would be told matter, and what does no harm is minor.
+  auto upper = std::stable_partition(found.begin(), found.end(),
+                                     [](const RawFinding& finding) { return !finding.minor; });
+  std::span judged(found.begin(), upper);
+  std::vector<Harm> harms = harm(scan.preparation(), judged);
+  for (std::size_t i = 0; i < harms.size(); ++i) judged[i].minor = harms[i] == Harm::kNone;
+  return none;
+}
+
+// Of what was found that which the detector is to tell. In a run that ended well looks are told to
+// those who ask for them.
+std::vector<RawFinding> told(const Chosen& teller, std::span<const RawFinding> found,
+                             std::span<const Harm> harms, bool failed, Diagnostics& diagnostics) {
+  const DetectorInfo& info = *teller.info;
   std::vector<RawFinding> kept;
+  std::uint64_t harmless = 0;
+  std::uint64_t looks = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    bool other = races ? none[i] != (info.told == Told::kHarmless)
-                       : info.told != Told::kAll && found[i].minor != (info.told == Told::kMinor);
+    bool none = harms[i] == Harm::kNone;
+    bool look = harms[i] == Harm::kLook && !failed && !teller.asked;
+    bool other = false;
+    if (info.told == Told::kHarmful) {
+      harmless += none ? 1 : 0;
+      looks += look ? 1 : 0;
+      other = none || look;
+    } else if (info.told == Told::kHarmless) {
+      other = !none;
+    } else if (info.told != Told::kAll) {
+      other = found[i].minor != (info.told == Told::kMinor);
+    }
     if (other) continue;
-    kept.push_back(std::move(found[i]));
+    kept.push_back(found[i]);
     kept.back().detector = info.name;
   }
-  if (info.told == Told::kHarmful && kept.size() < found.size()) {
-    diagnostics.add("harmless-races", Severity::kInfo, found.size() - kept.size(),
+  if (harmless > 0) {
+    diagnostics.add("harmless-races", Severity::kInfo, harmless,
                     "races with the same outcome in either order; --detectors=race-harmless "
                     "shows them");
+  }
+  if (looks > 0) {
+    diagnostics.add("looks", Severity::kInfo, looks,
+                    "races of one thread that reads a word and another one that writes it, in a "
+                    "run that ended well; --detectors=race-hb shows them");
   }
   return kept;
 }
@@ -228,7 +267,7 @@ void judge(const DetectorInfo& info, bool paper, Scan& scan, std::vector<RawFind
 struct Running {
   DetectorInfo::Make make;
   std::unique_ptr<Detector> detector;
-  std::vector<const DetectorInfo*> tellers;
+  std::vector<const Chosen*> tellers;
 };
 
 bool is_for_slice(const Finding& finding, const std::vector<Chosen>& chosen) {
@@ -293,7 +332,7 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
       same = detectors.insert(same, {make, make(info.name, scan.threads(), lock_sets), {}});
       scan.add(*same->detector);
     }
-    same->tellers.push_back(&info);
+    same->tellers.push_back(&chosen);
     report.looked.emplace_back(info.name);
   }
   walk(trace, scan, quiet, report);
@@ -302,9 +341,11 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   // From here on all that detectors found is known; a second look gives it values and names.
   Source source{trace, scan.moments(), scan.sites(), lock_sets, places};
   for (const Running& running : detectors) {
-    for (const DetectorInfo* info : running.tellers) {
-      std::vector<RawFinding> raw = told(*info, scan, *running.detector, report.diagnostics);
-      judge(*info, options.paper_units, scan, raw);
+    std::vector<RawFinding> all = running.detector->findings();
+    std::vector<Harm> harms = judge_harm(running.tellers, options.paper_units, scan, all);
+    for (const Chosen* teller : running.tellers) {
+      std::vector<RawFinding> raw = told(*teller, all, harms, failed(trace), report.diagnostics);
+      judge(*teller->info, options.paper_units, scan, raw);
       std::vector<Finding> found = complete(source, raw);
       report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
                              std::move_iterator(found.end()));

@@ -45,7 +45,7 @@ std::uint64_t analyze(const std::string& path) {
   std::uint64_t count = 0;
   for (const auto& detector : detectors) {
     std::vector<RawFinding> found = detector->findings();
-    for (bool none : harmless(scan.preparation(), found)) count += none ? 0 : 1;
+    for (Harm each : harm(scan.preparation(), found)) count += each == Harm::kNone ? 0 : 1;
   }
   return count;
 }
