@@ -27,11 +27,15 @@ bool AtomicWords::store(const Touch& access, bool constant) {
   auto word = live_.find(access.address);
   if (word == live_.end()) return false;
   std::vector<ThreadIndex>& readers = word->second.readers;
+  std::vector<ThreadIndex>& lockers = word->second.lockers;
   auto reader = std::find(readers.begin(), readers.end(), access.thread);
   bool has_read = reader != readers.end();
+  bool has_locked = std::find(lockers.begin(), lockers.end(), access.thread) != lockers.end();
+  if (access.atomic && !has_locked) lockers.push_back(access.thread);
   if (access.writes()) {
     if (has_read) readers.erase(reader);
-    return !access.atomic && access.size == word->second.size && (constant || !has_read);
+    return !access.atomic && has_locked && access.size == word->second.size &&
+           (constant || !has_read);
   }
   if (!access.atomic && !has_read) readers.push_back(access.thread);
   return false;

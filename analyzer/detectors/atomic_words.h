@@ -8,10 +8,11 @@
 //     thread 2:                                               lock cmpxchg lock   use(data)
 //
 // Definition. A word is atomic in a lifetime of its memory in which a locked instruction accesses
-// it. A plain store of exactly the word is atomic unless it may be the second half of an update
-// that is not: what it stores comes from a register or from the word itself, and the thread has
-// read the word by a plain instruction since it wrote it last. That one loses what others write in
-// between, and stays a plain store.
+// it. A plain store of exactly the word is atomic if its thread has accessed the word by a locked
+// instruction before (else it may be what makes the word, before anybody else can know it), unless
+// it may be the second half of an update that is not: what it stores comes from a register or from
+// the word itself, and the thread has read the word by a plain instruction since it wrote it last.
+// That one loses what others write in between, and stays a plain store.
 //
 // An atomic store releases. Whether it races with locked accesses that nothing orders stays to be
 // told (harmless.h): it may have been meant to be a plain one.
@@ -46,6 +47,7 @@ class AtomicWords {
   struct Word {
     std::uint64_t size = 0;
     std::vector<ThreadIndex> readers{};  // by plain instructions, since they wrote it last
+    std::vector<ThreadIndex> lockers{};  // by locked ones
   };
 
   static std::size_t filter_bit(Addr address) {

@@ -124,6 +124,16 @@ TEST(AtomicWords, AnUpdateByPlainInstructionsIsNoAtomicOne) {
   EXPECT_GT(run.races(), 0U);
 }
 
+// Who has not taken the lock does not give it back: as a constructor that writes its fields.
+TEST(AtomicWords, WhatMakesTheWordReleasesNothing) {
+  Program run;
+  run.work(kFirst);
+  run.clear(kFirst);
+  run.lock(kSecond);
+  run.work(kSecond);
+  EXPECT_EQ(run.races(), 2U);  // of the data, and of the word itself
+}
+
 TEST(AtomicWords, OtherUsesOfTheMemoryAreNotAtomic) {
   Program run;
   run.allocate(kFirst);
