@@ -165,7 +165,8 @@ class OutcomeScan final : public Detector, private SharedMemory {
               const Known& earlier = accesses_.at(i.earlier);
               const Known& later = accesses_.at(i.later);
               const Known& plain = earlier.atomic ? later : earlier;
-              return earlier.at_once() && later.at_once() && (read != nullptr || !plain.updates);
+              return earlier.at_once() && later.at_once() &&
+                     (read != nullptr || !(plain.updates || plain.from_itself));
             });
     return looks ? Harm::kLook : Harm::kSome;
   }
@@ -202,7 +203,8 @@ class OutcomeScan final : public Detector, private SharedMemory {
     std::uint64_t size = 0;
     bool write = false;
     bool atomic = false;                       // by a locked instruction
-    bool updates = false;                      // it is a part of a read and a write
+    bool updates = false;                      // the instruction has made another one
+    bool from_itself = false;                  // what is written is made of what was there
     bool compiled = false;                     // by an instruction
     std::uint16_t thread = 0;                  // plus 1
     std::uint16_t writer = 0;                  // of what was there before, the same
@@ -349,7 +351,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
       seen(origin).matters = true;
       if (origin.address != access_.address || origin.size != access_.size) return look_at(origin);
       auto known = accesses_.find(moment_);
-      if (known != accesses_.end()) known->second.updates = true;
+      if (known != accesses_.end()) known->second.from_itself = true;
     });
     point(address);
   }

@@ -75,6 +75,12 @@ class Program {
     writer().run(thread);
     writer().exec(count_, places, values);
   }
+  // By a load and a store.
+  void update(std::uint64_t from, std::uint64_t to) {
+    std::uint64_t places[] = {kX, kX}, values[] = {from, to};
+    writer().run(kWriter);
+    writer().exec(copy_, places, values);
+  }
   void follow(std::uint64_t value) {
     std::uint64_t places[] = {kX, value}, values[] = {value, 0};
     writer().run(kReader);
@@ -136,6 +142,15 @@ TEST(Harmless, IsALookThatGoesTheSameWayWithEitherValue) {
   Program run;
   run.look(1, false);
   run.write(2);
+  run.look(2, false);
+  EXPECT_EQ(run.races(), Races(1, 1));
+}
+
+// Its store by itself is as any other.
+TEST(Harmless, IsALookAtWhatTwoInstructionsUpdate) {
+  Program run;
+  run.look(1, false);
+  run.update(1, 2);
   run.look(2, false);
   EXPECT_EQ(run.races(), Races(1, 1));
 }
