@@ -111,8 +111,22 @@ void svd_syscall_exit(ThreadId tid, UInt number, UWord* args, UInt n_args, SysRe
   }
 }
 
+/* Of the client's memory at `address` what the kernel can read: a call may ask for more than there
+ * is, a negative size for most of the address space, and is served as far as memory goes. */
+static SizeT readable_part(Addr address, SizeT size) {
+  if (readable(address, size)) return size;
+  SizeT part = 0;
+  while (part < size && readable(address + part, 1)) {
+    const NSegment* segment = VG_(am_find_nsegment)(address + part);
+    part = segment->end + 1 - address;
+  }
+  return part < size ? part : size;
+}
+
 void svd_kernel_read(CorePart part, ThreadId tid, const HChar* what, Addr address, SizeT size) {
   if (part == Vg_CoreTranslate) return; /* VEX, reading code */
+  size = readable_part(address, size);
+  if (size == 0) return;
   SvdWireRange* r = svd_log_record(SVD_WIRE_KERNEL_READ, tid, sizeof(*r), 0);
   if (!r) return;
   r->address = address;

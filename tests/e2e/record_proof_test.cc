@@ -74,6 +74,35 @@ INSTANTIATE_TEST_SUITE_P(
                     Subject{"wide_stores-static"}, Subject{"work_queue 15", 16}),
     [](const auto& test) { return test_name(test.param.command); });
 
+// ---- The kernel ----
+
+// A size that is wrong is what crashed servers pass; whoever follows what was read must not take
+// the whole address space for it.
+TEST(Kernel, ReadsNoFurtherThanMemoryGoes) {
+  Recording recording(program("syscalls"));
+  Diagnostics diagnostics;
+  std::uint64_t calls = 0, largest = 0;
+  bool asked = false;  // for too much, by the last call
+  std::vector<std::uint64_t> read;
+  recording.trace().scan(
+      TraceReader::Order::kForward, Columns{false, false, true}, diagnostics,
+      [&](const Chunk& chunk) {
+        for (const Event& event : chunk.events) {
+          if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
+            asked = call->number == 1 && call->arguments[2] == 0xfffff000;
+            calls += asked ? 1 : 0;
+          } else if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
+            largest = std::max(largest, kernel->size);
+            if (asked) read.push_back(kernel->size);
+          }
+        }
+        return true;
+      });
+  EXPECT_EQ(calls, 2U);
+  EXPECT_THAT(read, testing::ElementsAre(96U));
+  EXPECT_LT(largest, 1U << 20);
+}
+
 // ---- new and delete ----
 
 class Operators : public testing::TestWithParam<std::string> {};

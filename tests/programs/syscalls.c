@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls through which the kernel reads and writes memory: files (scattered, positioned), pipes,
-// sockets with ancillary data, polling of all kinds, time, directories, failures.
+// sockets with ancillary data, polling of all kinds, time, directories, failures, sizes that are
+// wrong.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -78,7 +80,19 @@ static void polling(void) {
   EXPECT(read(event, &value, 8) == 8 && value == 5);
 }
 
+// Asks for 4 GB, of which 96 bytes are there.
+static void too_much(void) {
+  char name[] = "/tmp/svd-syscalls-XXXXXX";
+  int fd = mkstemp(name);
+  char* pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT(fd >= 0 && unlink(name) == 0 && pages != MAP_FAILED && munmap(pages + 4096, 4096) == 0);
+  EXPECT(write(fd, pages + 4000, 0xfffff000) == 96);
+  EXPECT(write(fd, pages + 4096, 0xfffff000) == -1 && errno == EFAULT);
+  close(fd);
+}
+
 int main(void) {
+  too_much();
   for (int i = 0; i < 20; ++i) {
     files();
     sockets();
