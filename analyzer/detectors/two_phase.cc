@@ -337,7 +337,9 @@ TwoPhaseDetector::Evidence TwoPhaseDetector::weigh(const Conflict& conflict,
 }
 
 // Whether the trigger writes what was read without knowing what the other thread wrote there: it
-// was not read since, or what is written is made of both, the old and the new.
+// was not read since, or what is written is made of both, the old and the new. A read by which a
+// lock is held that still is knows: a unit can have become large, and what is written then follows
+// from all that it has read. (A hash table's links, and a sum over what was taken out of it.)
 bool TwoPhaseDetector::loses_update(const Conflict& conflict, const Trigger& trigger) {
   if (!trigger.access || !trigger.access->writes()) return false;
   bool same = false;
@@ -346,9 +348,11 @@ bool TwoPhaseDetector::loses_update(const Conflict& conflict, const Trigger& tri
     const Touch& write = *trigger.access;
     if (at >= write.address + write.size || write.address >= at + size) return;
     same = true;
-    for (const Read& read : cell.reads)
-      known |= read.mark.is(write.thread) && read.mark.moment > conflict.remote.moment &&
-               !follows(trigger.value, read.unit);
+    for (const Read& read : cell.reads) {
+      if (!read.mark.is(write.thread) || read.mark.moment <= conflict.remote.moment) continue;
+      bool locked = read.mark.lock_set() != kNoLocks && read.releases == threads_[thread_].releases;
+      known |= locked || !follows(trigger.value, read.unit);
+    }
   });
   return same && !known;
 }

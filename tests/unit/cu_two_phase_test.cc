@@ -168,6 +168,23 @@ TEST(TwoPhase, WhatIsReadAgainBeforeItIsWrittenIsNoLostUpdate) {
   EXPECT_EQ(minor, Lines{"1.1 2.1 1.2"});
 }
 
+// A sum that both values go into makes one unit of them; what is written to x is made of the new
+// one all the same, which nobody can have changed while the lock is held.
+TEST(TwoPhase, WhatIsReadAgainUnderTheLockIsNoLostUpdateOfALargeUnit) {
+  auto text = [](std::string_view lock, std::string_view unlock) {
+    return run("var T1.b 4\n"
+               "stmt 1.1 \"a = x\" at u.c:1 in f\nstmt 1.2 \"b = x\" at u.c:2 in f\n"
+               "stmt 1.3 \"y = a + b\" at u.c:3 in f\nstmt 1.4 \"x = b\" at u.c:4 in f\n"
+               "stmt 2.1 \"x = 5\" at u.c:5 in g\nstmt 2.2 \"look(y)\" at u.c:6 in g\n"
+               "T2 2.2 r y=0\nT1 lock m\nT1 1.1 r x=0 w T1.a=0\nT1 unlock m\n"
+               "T2 lock m\nT2 2.1 w x=5\nT2 unlock m\n") +
+           std::string(lock) + "T1 1.2 r x=5 w T1.b=5\nT1 1.3 r T1.a=0 r T1.b=5 w y=5\n" +
+           "T1 1.4 r T1.b=5 w x=5\n" + std::string(unlock);
+  };
+  EXPECT_EQ(violations(text("T1 lock m\n", "T1 unlock m\n")), Lines{});
+  EXPECT_EQ(violations(text("", "")), Lines{"1.1 2.1 1.4"});
+}
+
 // if (x) use(x): the second read is made because of the first.
 TEST(TwoPhase, ACheckBeforeAUseIsATrigger) {
   std::string statements =
