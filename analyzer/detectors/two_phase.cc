@@ -337,9 +337,9 @@ TwoPhaseDetector::Evidence TwoPhaseDetector::weigh(const Conflict& conflict,
 }
 
 // Whether the trigger writes what was read without knowing what the other thread wrote there: it
-// was not read since, or what is written is made of both, the old and the new. A read by which a
-// lock is held that still is knows: a unit can have become large, and what is written then follows
-// from all that it has read. (A hash table's links, and a sum over what was taken out of it.)
+// was not read since, or what is written is made of both, the old and the new. Where both reads had
+// become one unit before, what is written may be made of the new one only: so it is taken if a lock
+// has been held since. (A hash table's links, and a sum over what was taken out of it.)
 bool TwoPhaseDetector::loses_update(const Conflict& conflict, const Trigger& trigger) {
   if (!trigger.access || !trigger.access->writes()) return false;
   bool same = false;
@@ -351,7 +351,8 @@ bool TwoPhaseDetector::loses_update(const Conflict& conflict, const Trigger& tri
     for (const Read& read : cell.reads) {
       if (!read.mark.is(write.thread) || read.mark.moment <= conflict.remote.moment) continue;
       bool locked = read.mark.lock_set() != kNoLocks && read.releases == threads_[thread_].releases;
-      known |= locked || !follows(trigger.value, read.unit);
+      bool joined = units_.same(read.unit, conflict.read.unit);
+      known |= (locked && joined) || !follows(trigger.value, read.unit);
     }
   });
   return same && !known;
