@@ -188,7 +188,8 @@ class OutcomeScan final : public Detector, private SharedMemory {
       return !seen[own].matters && seen[own].values.count(value) != 0;
     }
     bool same_way(std::uint64_t value) const {
-      const auto& [others, own] = seen;
+      const Seen& others = seen[0];
+      const Seen& own = seen[1];
       if (others.matters || own.matters) return false;
       if (others.values.count(value) + own.values.count(value) == 0) return false;
       return std::all_of(own.ways.begin(), own.ways.end(), [&](const auto& way) {
