@@ -506,7 +506,7 @@ void BackwardWalk::flush_decision() {
   } else {
     if (pending_parent_ != far_parent_) {
       far_parent_ = pending_parent_;
-      far_decision_ = &deciding_[input_.trace.chunk_at(far_parent_)][far_parent_.value];
+      far_decision_ = &deciding_[input_.trace.chunk_of(far_parent_)][far_parent_.value];
     }
     far_decision_->merge(pending_);
   }

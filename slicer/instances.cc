@@ -36,7 +36,7 @@ struct Fill {
 void InstanceReader::answer(Diagnostics& diagnostics) {
   Chunk chunk;
   for (auto fact = facts_.begin(); fact != facts_.end();) {
-    std::size_t index = trace_.chunk_at(fact->first);
+    std::size_t index = trace_.chunk_of(fact->first);
     if (index >= trace_.chunks().size()) break;
     const ChunkInfo& info = trace_.chunks()[index];
     auto next = facts_.lower_bound(std::max(info.end_seq(), fact->first + 1));
@@ -50,11 +50,12 @@ void InstanceReader::answer(Diagnostics& diagnostics) {
     }
     fact = next;
   }
-  for (auto& [seq, stack] : stacks_) {
-    if (stack.known) continue;
-    stack.calls = control_.call_stack(trace_, stack.thread, seq);
-    stack.known = true;
-  }
+  std::vector<ControlIndex::Moment> moments;
+  for (const auto& [seq, stack] : stacks_)
+    if (!stack.calls) moments.push_back({seq, stack.thread});
+  auto calls = control_.call_stacks(trace_, moments);
+  for (std::size_t i = 0; i < moments.size(); ++i)
+    stacks_.at(moments[i].seq).calls = std::move(calls[i]);
 }
 
 }  // namespace svd

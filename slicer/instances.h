@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "dpdg/code_table.h"
@@ -27,19 +28,18 @@ class InstanceReader {
 
   void ask(Seq seq) { facts_.try_emplace(seq); }
   // The active calls too.
-  void ask_stack(Seq seq, ThreadId thread) { stacks_.try_emplace(seq, Stack{thread, {}, false}); }
+  void ask_stack(Seq seq, ThreadId thread) { stacks_.try_emplace(seq, Stack{thread, {}}); }
   void answer(Diagnostics& diagnostics);
 
   // What was asked and answered.
   const InstanceFacts& facts(Seq seq) const { return facts_.at(seq); }
   // Outermost first.
-  const std::vector<Seq>& stack(Seq seq) const { return stacks_.at(seq).calls; }
+  const std::vector<Seq>& stack(Seq seq) const { return *stacks_.at(seq).calls; }
 
  private:
   struct Stack {
     ThreadId thread;
-    std::vector<Seq> calls;
-    bool known = false;
+    std::optional<std::vector<Seq>> calls{};  // when they are known
   };
   const TraceReader& trace_;
   const CodeTable& code_;

@@ -1,20 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpdg/control_index.h"
 
+#include <utility>
+
 #include "svd/trace/chunk_stream.h"
 
 namespace svd {
 namespace {
 
-struct Feed {
-  ControlTracker& tracker;
-  Seq end;
+// Follows a chunk, and on its way notes the calls that are active at each of the moments.
+class Stacks {
+ public:
+  Stacks(ControlTracker tracker, std::span<const ControlIndex::Moment> moments,
+         std::vector<std::vector<Seq>>& out)
+      : tracker_(std::move(tracker)), left_(moments), out_(out) {}
+
   void exec(const Exec& exec) {
-    if (exec.seq < end) tracker.exec(exec, [](std::uint16_t, Seq) {});
+    note_until(exec.seq);
+    if (!left_.empty()) tracker_.exec(exec, [](std::uint16_t, Seq) {});
   }
   void event(const Event& event) {
-    if (event.seq < end) tracker.event(event);
+    note_until(event.seq);
+    if (!left_.empty()) tracker_.event(event);
   }
+  void note_until(Seq now) {
+    for (; !left_.empty() && left_.front().seq <= now; left_ = left_.subspan(1))
+      out_.push_back(tracker_.call_stack(left_.front().thread));
+  }
+
+ private:
+  ControlTracker tracker_;
+  std::span<const ControlIndex::Moment> left_;
+  std::vector<std::vector<Seq>>& out_;
 };
 
 // What is found on the way: a fault is told right after the instruction that had it, and by its
@@ -98,14 +115,24 @@ void ControlIndex::parents(std::size_t index, const Chunk& chunk, ChunkControl& 
   out.first_segment.push_back(static_cast<std::uint32_t>(out.segments.size()));
 }
 
-std::vector<Seq> ControlIndex::call_stack(const TraceReader& trace, ThreadId thread,
-                                          Seq seq) const {
-  std::size_t i = trace.chunk_at(seq);
-  if (i >= at_chunk_.size()) return {};
+std::vector<std::vector<Seq>> ControlIndex::call_stacks(const TraceReader& trace,
+                                                        std::span<const Moment> moments) const {
+  std::vector<std::vector<Seq>> stacks;
   Chunk chunk;
-  ControlTracker tracker = at_chunk_[i];
-  if (trace.decode(i, chunk, kColumns)) chunk.walk(Feed{tracker, seq});
-  return tracker.call_stack(thread);
+  while (!moments.empty()) {
+    std::size_t index = trace.chunk_of(moments.front().seq);
+    if (index >= at_chunk_.size()) break;
+    auto next = std::find_if(moments.begin(), moments.end(), [&](const Moment& moment) {
+      return trace.chunk_of(moment.seq) != index;
+    });
+    std::span<const Moment> held(moments.begin(), next);
+    Stacks walk(at_chunk_[index], held, stacks);
+    if (trace.decode(index, chunk, kColumns)) chunk.walk(walk);
+    walk.note_until(held.back().seq);
+    moments = moments.subspan(held.size());
+  }
+  stacks.resize(stacks.size() + moments.size());
+  return stacks;
 }
 
 }  // namespace svd

@@ -225,7 +225,7 @@ CodePlace last_place(const TraceReader& trace, Places& places) {
     void event(const Event&) {}
   } finder{ending.seq};
   Chunk chunk;
-  std::size_t index = trace.chunk_at(ending.seq);
+  std::size_t index = trace.chunk_of(ending.seq);
   if (index < trace.chunks().size() &&
       trace.decode(index, chunk, Columns{.addresses = false, .values = false})) {
     chunk.walk(finder);

@@ -19,6 +19,7 @@
 #include "detectors/table.h"
 #include "findings/places.h"
 #include "findings/summary.h"
+#include "svd/trace/chunk_stream.h"
 
 namespace svd::cli {
 namespace {
@@ -74,14 +75,15 @@ std::vector<Unit> find_units(const TraceReader& trace, const Options& options, S
         {part.thread, part.seq, part.seq, 1, {scan.sites().of(part.block, part.instruction)}});
   });
   scan.add(*detector);
-  std::size_t index = 0;
-  trace.scan(TraceReader::Order::kForward, Columns{.values = false}, diagnostics,
-             [&](const Chunk& chunk) {
-               index = trace.chunk_at(chunk.first_seq);
-               scan.chunk(index, chunk);
-               progress(chunk.end_seq().value);
-               return true;
-             });
+  ChunkStream stream(trace, TraceReader::Order::kForward, Columns{.values = false});
+  while (const ChunkStream::Decoded* next = stream.next()) {
+    if (!next->status) {
+      add_lost_chunk(diagnostics, trace.chunks()[next->index], next->status.error());
+      continue;
+    }
+    scan.chunk(next->index, next->chunk);
+    progress(next->chunk.end_seq().value);
+  }
   std::map<UnitMember, Unit> units;
   for (UnitMember member = 1; member < members.size(); ++member)
     if (members[member].parts != 0) units[detector->units().of_member(member)].add(members[member]);

@@ -59,7 +59,9 @@ Status shell_stack(Session& session, std::string_view rest) {
   const Instance& me = found->facts.instance;
   session.say(narrator.thread(me.thread));
   frames(me, fmt::format("at {}", me.seq.value));
-  auto calls = session.run().control().call_stack(session.trace(), me.thread, me.seq);
+  ControlIndex::Moment now{me.seq, me.thread};
+  std::vector<Seq> calls =
+      session.run().control().call_stacks(session.trace(), std::span(&now, 1)).front();
   for (std::size_t i = calls.size(); i-- > 0;) {
     auto call = session.run().find(calls[i]);
     if (!call) continue;

@@ -40,7 +40,7 @@ std::size_t RunView::last_chunk_at(Seq seq) const {
 
 std::optional<Found> RunView::find(Seq seq) {
   Found found;
-  found.chunk_index = trace_.chunk_at(seq + 1);
+  found.chunk_index = trace_.chunk_of(seq);
   if (found.chunk_index >= trace_.chunks().size()) return std::nullopt;
   if (seq < trace_.chunks()[found.chunk_index].first_seq) return std::nullopt;
   found.chunk = chunk(found.chunk_index);

@@ -10,6 +10,12 @@
 
 namespace svd::test {
 
+WriterOptions random_chunks(std::mt19937_64& random) {
+  WriterOptions options;
+  if (random() % 2 == 0) options.chunk_steps = static_cast<std::uint32_t>(1 + random() % 20);
+  return options;
+}
+
 void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t length) {
   auto below = [&random](std::uint64_t n) { return random() % n; };
   std::vector<StatementId> statements;

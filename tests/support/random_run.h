@@ -11,6 +11,10 @@
 
 namespace svd::test {
 
+// Half of the runs are one chunk, the others up to many, so that what passes carry from one chunk
+// to the next is tried.
+WriterOptions random_chunks(std::mt19937_64& random);
+
 // Statements s0, s1, … of three threads that read and write overlapping places of "place", control
 // each other and now and then lock and unlock something: one instruction each.
 void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t length);

@@ -113,7 +113,7 @@ std::size_t runs() {
 TEST(ArcGraph, WhatIsReachedIsTheSliceOfRandomStatements) {
   for (std::size_t seed = 0; seed < runs(); ++seed) {
     std::mt19937_64 random(seed);
-    TraceBuilder trace;
+    TraceBuilder trace(TraceBuilder::text_process(), random_chunks(random));
     random_statements(trace, random, 2 + random() % 60);
     compare(trace.finish(), random);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
@@ -125,7 +125,7 @@ TEST(ArcGraph, WhatIsReachedIsTheSliceOfRandomMachineCode) {
   process.has_values = false;
   for (std::size_t seed = 0; seed < runs(); ++seed) {
     std::mt19937_64 random(seed);
-    TraceBuilder trace(process);
+    TraceBuilder trace(process, random_chunks(random));
     random_machine_run(trace.writer(), random, 2 + random() % 120);
     compare(trace.finish(), random);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;

@@ -37,7 +37,7 @@ TEST(Dependences, AreTheDefinitionOnRandomStatements) {
   std::array<std::size_t, kArcKinds> kinds{};
   for (std::size_t seed = 0; seed < runs(); ++seed) {
     std::mt19937_64 random(seed);
-    TraceBuilder trace;
+    TraceBuilder trace(TraceBuilder::text_process(), random_chunks(random));
     random_statements(trace, random, 2 + random() % 60);
     ASSERT_NO_FATAL_FAILURE(compare(trace.finish(), kinds)) << "seed " << seed;
   }
@@ -52,7 +52,7 @@ TEST(Dependences, AreTheDefinitionOnRandomMachineCode) {
   process.has_values = false;
   for (std::size_t seed = 0; seed < runs(); ++seed) {
     std::mt19937_64 random(seed);
-    TraceBuilder trace(process);
+    TraceBuilder trace(process, random_chunks(random));
     random_machine_run(trace.writer(), random, 2 + random() % 120);
     ASSERT_NO_FATAL_FAILURE(compare(trace.finish(), kinds)) << "seed " << seed;
   }

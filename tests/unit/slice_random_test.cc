@@ -41,7 +41,7 @@ std::set<Seq> members(const Slice& slice) {
 // A random run of machine code.
 struct MachineRun {
   explicit MachineRun(std::mt19937_64& random)
-      : builder(process()), trace(made(random)), model(trace, diagnostics) {}
+      : builder(process(), random_chunks(random)), trace(made(random)), model(trace, diagnostics) {}
 
   static Process process() {
     Process process = TraceBuilder::text_process();
@@ -64,7 +64,8 @@ struct MachineRun {
 
 // A random run with its graph.
 struct RandomRun {
-  RandomRun(std::mt19937_64& random, const SliceOptions& options) : length(2 + random() % 60) {
+  RandomRun(std::mt19937_64& random, const SliceOptions& options)
+      : length(2 + random() % 60), builder(TraceBuilder::text_process(), random_chunks(random)) {
     random_statements(builder, random, length);
     trace = std::make_unique<TraceReader>(builder.finish());
     model = std::make_unique<ProgramModel>(*trace, diagnostics);
@@ -290,6 +291,28 @@ std::set<Seq> closure(const std::vector<PlainArc>& arcs, Seq criterion, bool for
       if (found.insert(at->second).second) left.push_back(at->second);
   }
   return found;
+}
+
+TEST(Instances, StacksAskedForTogetherAreThoseAskedForAlone) {
+  std::size_t calls = 0;
+  for (std::size_t seed = 0; seed < runs() / 10; ++seed) {
+    std::mt19937_64 random(seed);
+    MachineRun run(random);
+    InstanceReader together(run.trace, run.model.code, run.model.control);
+    std::vector<std::pair<Seq, ThreadId>> moments;
+    for (std::uint64_t seq = 0; seq < run.trace.steps(); ++seq)
+      moments.emplace_back(seq, 1 + random() % 3);
+    for (auto [seq, thread] : moments) together.ask_stack(seq, thread);
+    together.answer(run.diagnostics);
+    for (auto [seq, thread] : moments) {
+      InstanceReader alone(run.trace, run.model.code, run.model.control);
+      alone.ask_stack(seq, thread);
+      alone.answer(run.diagnostics);
+      ASSERT_EQ(together.stack(seq), alone.stack(seq)) << "seed " << seed << ", at " << seq.value;
+      calls += alone.stack(seq).size();
+    }
+  }
+  EXPECT_GT(calls, runs());
 }
 
 TEST(Slice, IsTheDefinitionOnRandomMachineCode) {

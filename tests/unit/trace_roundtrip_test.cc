@@ -158,6 +158,16 @@ TEST_F(Walks, OfThreadsTogetherAreEverything) {
   EXPECT_EQ(all, expected);
 }
 
+TEST_F(Walks, TheChunkOfAnInstructionHoldsIt) {
+  for (Seq seq{}; seq.value < reader_->steps(); seq += 1) {
+    std::size_t index = reader_->chunk_of(seq);
+    ASSERT_LT(index, reader_->chunks().size());
+    const ChunkInfo& chunk = reader_->chunks()[index];
+    ASSERT_TRUE(chunk.first_seq <= seq && seq < chunk.end_seq()) << seq.value;
+  }
+  EXPECT_EQ(reader_->chunk_of(Seq(reader_->steps())), reader_->chunks().size());
+}
+
 TEST_F(Walks, FromAnySeqAreTheRestOfIt) {
   for (std::uint64_t from = 0; from <= reader_->steps(); ++from) {
     std::size_t index = reader_->chunk_at(Seq(from));

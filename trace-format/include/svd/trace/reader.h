@@ -110,6 +110,8 @@ class TraceReader {
   // The first chunk that holds anything at or after `seq`, be it an event; chunks().size() past the
   // end.
   std::size_t chunk_at(Seq seq) const;
+  // The same, but that only instructions count: the one that holds `seq`, unless that is lost.
+  std::size_t chunk_of(Seq seq) const { return chunk_at(seq + 1); }
 
   // Decodes chunks()[index]. On an error `out` is unusable and can be reused.
   Status decode(std::size_t index, Chunk& out, const Columns& columns = {}) const;
