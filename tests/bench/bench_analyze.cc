@@ -5,7 +5,8 @@
 // processors as there are, and with one. Instructions a second are by the processor time of the
 // busiest thread, taking all but the first for one: what others do on the machine counts little.
 //
-//   bench_analyze [TRACE...]    default: programs recorded once into the build folder
+//   bench_analyze [TRACE...]    default: programs recorded once into the build folder; beside what
+//                               recording them and other tools' detectors take
 //   bench_analyze --growth      one program, from 10 to 1000 million instructions
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 #include "findings/places.h"
 #include "recorded.h"
 #include "support/one_processor.h"
+#include "support/trace_builder.h"
 
 namespace svd::bench {
 namespace {
@@ -67,18 +69,37 @@ void print_row(const std::string& path, bool one_processor) {
              cost.megabytes * 1024 * 1024 / steps, cost.answer);
 }
 
+// Tools that run the program themselves.
+void print_beside(const Program& program, const char* name, std::vector<std::string> command) {
+  for (const std::string& word : command_of(program)) command.push_back(word);
+  Cost cost = measure(command);
+  fmt::print("{:<16}{:>9}{:>10}{:>8.2f}{:>9}{:>8.2f}{:>10}{:>9.0f}\n", program.name, "", name,
+             cost.processor, "", cost.wall, "", cost.megabytes);
+}
+
+void measure_others() {
+  test::TempFile trace;
+  for (const Program& program : kPrograms) {
+    print_beside(program, "record", {SVD_BIN_DIR "/svd-record", "-o", trace.path(), "--"});
+    for (const char* tool : {"helgrind", "drd"})
+      print_beside(program, tool, {"valgrind", std::string("--tool=") + tool});
+  }
+}
+
 void measure_growth() {
   for (const char* size : {"12000", "37000", "120000", "370000", "1200000"})
     print_row(recorded({"hash", size}), false);
 }
 
 void measure_all(std::vector<std::string> traces) {
-  if (traces.empty())
+  bool ours = traces.empty();
+  if (ours)
     for (const Program& program : kPrograms) traces.push_back(recorded(program));
   for (const std::string& trace : traces) {
     print_row(trace, false);
     print_row(trace, true);
   }
+  if (ours) measure_others();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorded.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -75,17 +76,50 @@ Cost measure(const Work& work) {
   return best;
 }
 
-// The trace of a program, recorded if it is not there yet.
+Cost measure(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  double start = now(CLOCK_MONOTONIC);
+  pid_t child = fork();
+  if (child == 0) {
+    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(nothing, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    execvp(words[0], words.data());
+    _exit(127);
+  }
+  rusage usage{};
+  int status = 1;
+  if (child > 0) wait4(child, &status, 0, &usage);
+  if (status != 0) {
+    fmt::print(stderr, "{} failed\n", fmt::join(command, " "));
+    std::exit(1);
+  }
+  auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  Cost cost;
+  cost.wall = now(CLOCK_MONOTONIC) - start;
+  cost.processor = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  cost.megabytes = static_cast<double>(usage.ru_maxrss) / 1024;
+  return cost;
+}
+
+std::vector<std::string> command_of(const Program& program) {
+  return {std::string(SVD_PROGRAM_DIR "/") + program.name, program.size};
+}
+
 std::string recorded(const Program& program) {
   std::filesystem::create_directories(SVD_TRACE_DIR);
   std::string path = fmt::format("{}/{}-{}.fb", SVD_TRACE_DIR, program.name, program.size);
   if (std::filesystem::exists(path)) return path;
   std::string fresh = path + ".new";
   test::CommandOptions options;
-  options.patience = std::chrono::minutes(5);
-  auto result = test::run_command({SVD_BIN_DIR "/svd-record", "-o", fresh, "--",
-                                   std::string(SVD_PROGRAM_DIR "/") + program.name, program.size},
-                                  options);
+  options.patience = std::chrono::hours(1);
+  std::vector<std::string> command{SVD_BIN_DIR "/svd-record", "-o", fresh, "--"};
+  for (const std::string& word : command_of(program)) command.push_back(word);
+  auto result = test::run_command(command, options);
   if (result.exit_code != 0) {
     fmt::print(stderr, "{}: {}\n", program.name, result.err);
     std::exit(1);

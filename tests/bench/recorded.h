@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "svd/trace/reader.h"
 
@@ -37,5 +38,9 @@ using Work = std::function<std::uint64_t()>;
 
 // The best of three.
 Cost measure(const Work& work);
+// Of one run of a command, whatever it prints.
+Cost measure(const std::vector<std::string>& command);
+// A command that runs the program.
+std::vector<std::string> command_of(const Program& program);
 
 }  // namespace svd::bench

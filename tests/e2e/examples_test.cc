@@ -21,6 +21,8 @@
 
 #include "record.h"
 #include "support/json_schema.h"
+#include "support/trace_builder.h"
+#include "svd/trace/copy.h"
 
 namespace svd::test {
 
@@ -177,6 +179,21 @@ void expect_rank(const Example& example, const json& report) {
   EXPECT_EQ(bug->at("on_slice"), true) << bug->dump(1);
 }
 
+// Where the file cuts a run changes nothing of what is said about it.
+void expect_same_in_chunks(const std::string& path, const json& report) {
+  auto whole = TraceReader::open(path);
+  ASSERT_TRUE(whole);
+  TempFile cut;
+  auto writer =
+      TraceWriter::create(cut.path(), whole->process(), WriterOptions{.chunk_steps = 100'000});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(copy_trace(*whole, **writer));
+  ASSERT_TRUE((*writer)->finish());
+  json again = report_of(cut.path());
+  for (const char* part : {"findings", "slice", "diagnostics"})
+    EXPECT_EQ(again.at(part), report.at(part));
+}
+
 TEST_P(ExampleTest, TwinIsRecorded) {
   Scratch scratch;
   Recording recording(scratch.command(GetParam().entry.at("twin")), {"-q"});
@@ -231,6 +248,7 @@ TEST_P(ExampleTest, CauseIsEarlyInTheStory) {
                                        : fmt::format("exit {}", symptom.at("exit").get<int>()));
   json report = report_of(recording.path());
   expect_rank(GetParam(), report);
+  expect_same_in_chunks(recording.path(), report);
   expect_cells(GetParam(), recording.path());
 
   json story = report.at("slice").at("statements");
