@@ -84,13 +84,12 @@ std::vector<std::optional<bool>> serializable(const Preparation& run, const Make
                                               std::span<const RawFinding> violations) {
   if (violations.empty()) return {};
   LockSets lock_sets;
-  Scan scan(run.trace, run.rules, run.names, lock_sets);
+  Scan scan(run, lock_sets);
+  scan.find_waits();  // so that the units are those that were violated
   CycleDetector detector("svd-cycle", make(scan.threads(), lock_sets));
   detector.watch(violations);
   scan.add(detector);
-  Chunk chunk;
-  for (std::size_t i = 0; i < run.trace.chunks().size(); ++i)
-    if (run.trace.decode(i, chunk, Columns{.values = false})) scan.chunk(i, chunk);
+  scan.walk(Columns{.values = false});
   return detector.serializable(violations);
 }
 
