@@ -85,6 +85,7 @@ void list_source(Session& session, const FileLine& line) {
 
 Status list_run(Session& session, Seq at) {
   RunView& run = session.run();
+  if (session.trace().steps() == 0) return wrong("the trace has no instructions");
   Seq first(at.value - std::min(kInstructionsAround, at.value - session.trace().first_seq().value));
   Seq end = at + kInstructionsAround;
   Collect collect(session, first, end);

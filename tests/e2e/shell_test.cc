@@ -146,9 +146,11 @@ TEST(Shell, ATraceOfNothingHasNothingToAskAbout) {
   CommandOptions options;
   options.input = "svd-trace 1\nprocess engine=text\n";
   ASSERT_EQ(analyze({"assemble", "-", "-o", path}, options).exit_code, 0);
-  CommandResult result = shell("why\nstack\n", path);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("the trace has no instructions"));
+  for (const char* question : {"why\n", "stack\n", "list\n"}) {
+    CommandResult result = shell(question, path);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("the trace has no instructions")) << question;
+  }
 }
 
 // A person at a terminal. History goes to a folder of the test's own.
