@@ -74,6 +74,8 @@ void ControlTracker::call(Thread& thread, std::uint64_t slot, Seq seq) {
   while (slot != 0 && alive > 1 && !thread.frames[alive - 1].handler &&
          thread.frames[alive - 1].slot <= slot)
     --alive;
+  // Control came back without a return, and looked like a tail call.
+  if (alive < thread.frames.size()) thread.frames[alive - 1].landed = true;
   pop_to(thread, alive);
   Frame frame;
   frame.slot = slot;
@@ -89,6 +91,7 @@ void ControlTracker::leave(Thread& thread, std::uint64_t slot) {
   std::size_t alive = thread.frames.size();
   while (alive > 1 && !thread.frames[alive - 1].handler && thread.frames[alive - 1].slot < slot)
     --alive;
+  thread.frames[alive - 1].landed = true;
   pop_to(thread, alive);
 }
 

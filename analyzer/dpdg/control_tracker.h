@@ -74,7 +74,7 @@ class ControlTracker {
     std::uint32_t first_save = 0;
     bool fresh = true;     // nothing of it has run yet
     bool handler = false;  // of a signal: what is below cannot be told by addresses
-    bool landed = false;   // entered past its entry: its regions may end in another order
+    bool landed = false;   // come into by no call or return: its regions may end in another order
   };
   struct Thread {
     std::vector<Frame> frames;
