@@ -78,6 +78,7 @@ Cost measure(const Work& work) {
 
 Cost measure(const std::vector<std::string>& command) {
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   double start = now(CLOCK_MONOTONIC);
