@@ -50,12 +50,12 @@ void InstanceReader::answer(Diagnostics& diagnostics) {
     }
     fact = next;
   }
-  std::vector<ControlIndex::Moment> moments;
+  std::vector<ControlIndex::Point> points;
   for (const auto& [seq, stack] : stacks_)
-    if (!stack.calls) moments.push_back({seq, stack.thread});
-  auto calls = control_.call_stacks(trace_, moments);
-  for (std::size_t i = 0; i < moments.size(); ++i)
-    stacks_.at(moments[i].seq).calls = std::move(calls[i]);
+    if (!stack.calls) points.push_back({seq, stack.thread});
+  auto calls = control_.call_stacks(trace_, points);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    stacks_.at(points[i].seq).calls = std::move(calls[i]);
 }
 
 }  // namespace svd

@@ -8,12 +8,12 @@
 namespace svd {
 namespace {
 
-// Follows a chunk, and on its way notes the calls that are active at each of the moments.
+// Follows a chunk, and on its way notes the calls that are active at each of the points.
 class Stacks {
  public:
-  Stacks(ControlTracker tracker, std::span<const ControlIndex::Moment> moments,
+  Stacks(ControlTracker tracker, std::span<const ControlIndex::Point> points,
          std::vector<std::vector<Seq>>& out)
-      : tracker_(std::move(tracker)), left_(moments), out_(out) {}
+      : tracker_(std::move(tracker)), left_(points), out_(out) {}
 
   void exec(const Exec& exec) {
     note_until(exec.seq);
@@ -30,7 +30,7 @@ class Stacks {
 
  private:
   ControlTracker tracker_;
-  std::span<const ControlIndex::Moment> left_;
+  std::span<const ControlIndex::Point> left_;
   std::vector<std::vector<Seq>>& out_;
 };
 
@@ -116,22 +116,22 @@ void ControlIndex::parents(std::size_t index, const Chunk& chunk, ChunkControl& 
 }
 
 std::vector<std::vector<Seq>> ControlIndex::call_stacks(const TraceReader& trace,
-                                                        std::span<const Moment> moments) const {
+                                                        std::span<const Point> points) const {
   std::vector<std::vector<Seq>> stacks;
   Chunk chunk;
-  while (!moments.empty()) {
-    std::size_t index = trace.chunk_of(moments.front().seq);
+  while (!points.empty()) {
+    std::size_t index = trace.chunk_of(points.front().seq);
     if (index >= at_chunk_.size()) break;
-    auto next = std::find_if(moments.begin(), moments.end(), [&](const Moment& moment) {
-      return trace.chunk_of(moment.seq) != index;
+    auto next = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+      return trace.chunk_of(point.seq) != index;
     });
-    std::span<const Moment> held(moments.begin(), next);
+    std::span<const Point> held(points.begin(), next);
     Stacks walk(at_chunk_[index], held, stacks);
     if (trace.decode(index, chunk, kColumns)) chunk.walk(walk);
     walk.note_until(held.back().seq);
-    moments = moments.subspan(held.size());
+    points = points.subspan(held.size());
   }
-  stacks.resize(stacks.size() + moments.size());
+  stacks.resize(stacks.size() + points.size());
   return stacks;
 }
 

@@ -45,14 +45,14 @@ class ControlIndex {
   const std::vector<Seq>& faults() const { return faults_; }
   bool faulted(Seq seq) const { return std::binary_search(faults_.begin(), faults_.end(), seq); }
 
-  struct Moment {
+  struct Point {
     Seq seq{};
     ThreadId thread{};
   };
-  // Active calls of the thread right before each moment, outermost first. The moments ascend: a
+  // Active calls of the thread right before each point, outermost first. The points ascend: a
   // chunk is decoded once for all that it holds.
   std::vector<std::vector<Seq>> call_stacks(const TraceReader& trace,
-                                            std::span<const Moment> moments) const;
+                                            std::span<const Point> points) const;
 
  private:
   std::vector<ControlTracker> at_chunk_;

@@ -74,8 +74,6 @@ void ControlTracker::call(Thread& thread, std::uint64_t slot, Seq seq) {
   while (slot != 0 && alive > 1 && !thread.frames[alive - 1].handler &&
          thread.frames[alive - 1].slot <= slot)
     --alive;
-  // Control came back without a return, and looked like a tail call.
-  if (alive < thread.frames.size()) thread.frames[alive - 1].landed = true;
   pop_to(thread, alive);
   Frame frame;
   frame.slot = slot;
@@ -91,7 +89,6 @@ void ControlTracker::leave(Thread& thread, std::uint64_t slot) {
   std::size_t alive = thread.frames.size();
   while (alive > 1 && !thread.frames[alive - 1].handler && thread.frames[alive - 1].slot < slot)
     --alive;
-  thread.frames[alive - 1].landed = true;
   pop_to(thread, alive);
 }
 
@@ -100,23 +97,19 @@ void ControlTracker::leave(Thread& thread, std::uint64_t slot) {
 void ControlTracker::enter(Thread& thread, std::uint32_t function, Pc pc) {
   if (function == kNoFunction || thread.frames.back().function == kNoFunction) {
     thread.frames.back().function = function;
-    thread.frames.back().landed = true;
     return;
   }
-  bool tail_call = flow_->functions()[function].entry == pc;
-  if (!tail_call) {
+  if (flow_->functions()[function].entry != pc) {  // no tail call
     for (std::size_t i = thread.frames.size(); i-- > 1;) {
       if (thread.frames[i].handler) break;
       if (thread.frames[i - 1].function != function) continue;
       pop_to(thread, i);
-      thread.frames.back().landed = true;
       return;
     }
   }
   Frame& frame = thread.frames.back();
   frame.function = function;
   frame.parent = thread.last;
-  frame.landed = !tail_call;
   thread.regions.resize(frame.first_region);
 }
 

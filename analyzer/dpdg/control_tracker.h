@@ -74,7 +74,6 @@ class ControlTracker {
     std::uint32_t first_save = 0;
     bool fresh = true;     // nothing of it has run yet
     bool handler = false;  // of a signal: what is below cannot be told by addresses
-    bool landed = false;   // come into by no call or return: its regions may end in another order
   };
   struct Thread {
     std::vector<Frame> frames;
@@ -96,12 +95,10 @@ class ControlTracker {
     const Frame& frame = thread.frames.back();
     return thread.regions.size() > frame.first_region ? thread.regions.back().branch : frame.parent;
   }
+  // All that end there: where control came in by no call or return they do not end in the order of
+  // a stack.
   static void join(Thread& thread, Pc pc) {
-    const Frame& frame = thread.frames.back();
-    while (thread.regions.size() > frame.first_region && thread.regions.back().end == pc)
-      thread.regions.pop_back();
-    if (!frame.landed) return;
-    auto first = thread.regions.begin() + frame.first_region;
+    auto first = thread.regions.begin() + thread.frames.back().first_region;
     thread.regions.erase(std::remove_if(first, thread.regions.end(),
                                         [pc](const Region& region) { return region.end == pc; }),
                          thread.regions.end());

@@ -76,11 +76,7 @@ std::vector<Unit> find_units(const TraceReader& trace, const Options& options, S
   });
   scan.add(*detector);
   ChunkStream stream(trace, TraceReader::Order::kForward, Columns{.values = false});
-  while (const ChunkStream::Decoded* next = stream.next()) {
-    if (!next->status) {
-      add_lost_chunk(diagnostics, trace.chunks()[next->index], next->status.error());
-      continue;
-    }
+  while (const ChunkStream::Decoded* next = stream.next(diagnostics)) {
     scan.chunk(next->index, next->chunk);
     progress(next->chunk.end_seq().value);
   }

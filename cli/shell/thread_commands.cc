@@ -59,7 +59,7 @@ Status shell_stack(Session& session, std::string_view rest) {
   const Instance& me = found->facts.instance;
   session.say(narrator.thread(me.thread));
   frames(me, fmt::format("at {}", me.seq.value));
-  ControlIndex::Moment now{me.seq, me.thread};
+  ControlIndex::Point now{me.seq, me.thread};
   std::vector<Seq> calls =
       session.run().control().call_stacks(session.trace(), std::span(&now, 1)).front();
   for (std::size_t i = calls.size(); i-- > 0;) {

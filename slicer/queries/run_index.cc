@@ -103,11 +103,7 @@ RunIndex RunIndex::of(const TraceReader& trace, const CodeTable& code, const Con
   Filler filler(code, control);
   ChunkStream stream(trace, TraceReader::Order::kForward,
                      {.addresses = true, .values = false, .events = true});
-  while (const ChunkStream::Decoded* next = stream.next()) {
-    if (!next->status) {
-      add_lost_chunk(diagnostics, trace.chunks()[next->index], next->status.error());
-      continue;
-    }
+  while (const ChunkStream::Decoded* next = stream.next(diagnostics)) {
     filler.begin(index.chunks_[next->index]);
     next->chunk.walk(filler);
     filler.finish(next->chunk);

@@ -38,6 +38,13 @@ const ChunkStream::Decoded* ChunkStream::next() {
   return &next;
 }
 
+const ChunkStream::Decoded* ChunkStream::next(Diagnostics& lost) {
+  const Decoded* decoded = next();
+  for (; decoded != nullptr && !decoded->status; decoded = next())
+    add_lost_chunk(lost, trace_.chunks()[decoded->index], decoded->status.error());
+  return decoded;
+}
+
 void ChunkStream::decode(std::size_t number, Decoded& out) const {
   bool forward = order_ == TraceReader::Order::kForward;
   out.index = forward ? number : trace_.chunks().size() - 1 - number;

@@ -125,13 +125,8 @@ Result<bool> TraceReader::may_touch(std::size_t index, Addr address, std::uint64
 void TraceReader::scan(Order order, const Columns& columns, Diagnostics& diagnostics,
                        const std::function<bool(const Chunk&)>& f) const {
   ChunkStream stream(*this, order, columns);
-  while (const ChunkStream::Decoded* next = stream.next()) {
-    if (!next->status) {
-      add_lost_chunk(diagnostics, chunks()[next->index], next->status.error());
-    } else if (!f(next->chunk)) {
-      return;
-    }
-  }
+  while (const ChunkStream::Decoded* next = stream.next(diagnostics))
+    if (!f(next->chunk)) return;
 }
 
 std::vector<ColumnSize> TraceReader::column_sizes() const {

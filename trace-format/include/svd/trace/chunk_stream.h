@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "svd/trace/chunk.h"
+#include "svd/trace/diagnostic.h"
 #include "svd/trace/reader.h"
 #include "svd/trace/result.h"
 
@@ -46,6 +47,8 @@ class ChunkStream {
 
   // Good until the next call; null after the last one.
   const Decoded* next();
+  // The same of the chunks that could be decoded; of the others it is told that they are lost.
+  const Decoded* next(Diagnostics& lost);
 
  private:
   void decode(std::size_t number, Decoded& out) const;
