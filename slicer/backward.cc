@@ -36,9 +36,12 @@ constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
 }  // namespace
 
 BackwardWalk::BackwardWalk(const SliceInput& input, const std::vector<Criterion>& criteria,
-                           const SliceOptions& options, const Sequencers* sequencers)
+                           const SliceOptions& options, const ThreadOrder& order,
+                           const ThreadOrder& handed, const Sequencers* sequencers)
     : input_(input),
       options_(options),
+      order_(order),
+      handed_(handed),
       sequencers_(sequencers),
       criteria_(criteria),
       faults_(input.control.faults()),
@@ -58,11 +61,7 @@ void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progres
     input_.control.parents(decoded.index, decoded.chunk, controls_[decoded.place]);
   };
   ChunkStream stream(input_.trace, TraceReader::Order::kBackward, kColumns, find_parents);
-  while (const ChunkStream::Decoded* next = stream.next()) {
-    if (!next->status) {
-      add_lost_chunk(diagnostics, input_.trace.chunks()[next->index], next->status.error());
-      continue;
-    }
+  while (const ChunkStream::Decoded* next = stream.next(diagnostics)) {
     begin_chunk(*next);
     next->chunk.walk_back(*this);
     progress(done += next->chunk.steps);
@@ -162,7 +161,7 @@ void BackwardWalk::prefetch(const Exec& exec) const {
     memory_.prefetch_word(Addr(address[-2 * kStage]));
     if (const MemoryWord* word = memory_.find(Addr(address[-kStage]))) {
       if (word->more != 0) memory_wants_.prefetch(word->more);
-      if (word->triple != 0) open_triples_.prefetch(word->triple);
+      if (word->triples != 0) open_triples_.prefetch(word->triples);
     }
   }
 }
@@ -217,20 +216,22 @@ inline void BackwardWalk::step(const Now& now, std::uint32_t decision) {
     for (const Touch& touch : touched_)
       if (touch.slot->write) hit = write_memory(now, touch, hit);
   if (now.careful) hit = take_kernel(state.kernel, hit);
-  if (hit.any() &&
-      (!limited_ || options_.scope.admits(instance(now.me), static_cast<float>(hit.cost())))) {
-    join_slice(now, hit);
-    if (!remote_wants_.empty()) give_to_others(now.me);
+  bool joins = hit.any() && (!limited_ || options_.scope.admits(instance(now.me),
+                                                                static_cast<float>(hit.cost())));
+  if (joins) join_slice(now, hit);
+  // What it wrote for others opens new ones at the same place.
+  if (now.closes) {
+    if (now.careful) look(now);  // what was wanted can have split or joined words
+    close_triples(now);
   }
+  if (joins && !remote_wants_.empty()) give_to_others(now.me);
   remote_wants_.clear();
   if (now.careful) finish_carefully(now);
-  if (now.closes) close_triples(now);
 }
 
 void BackwardWalk::finish_carefully(const Now& now) {
   meet_criteria(now);
   now.state.kernel = {};
-  look(now);  // what was wanted can have split or joined words
 }
 
 void BackwardWalk::meet_criteria(const Now& now) {
@@ -360,13 +361,12 @@ void BackwardWalk::give_to_others(Place me) {
     Want want = wanted.want;
     auto distance = static_cast<float>(want.distance());
     remote_reads_.add(me.id.value, want.id().value,
-                      {instance(me), instance(want.by()), address, size, distance, 1}, distance);
-    if (!options_.races || is_channel(address)) continue;
-    TripleId triple = open_triples_.make({want.by(), me, want.distance(), wanted.own()});
-    memory_.update(address, size, [this, triple](Addr at, unsigned length, MemoryWord& word) {
-      set_triple(word, at, length, triple);
-    });
+                      {instance(me), instance(want.by()), address, size, distance, 1});
   }
+  if (!options_.races) return;
+  // The earliest one was wanted last, and is the last to be opened: it matters most.
+  for (auto remote = remote_wants_.rbegin(); remote != remote_wants_.rend(); ++remote)
+    if (!is_channel(remote->address)) open_triple(me, *remote);
 }
 
 // A branch, the call of an activation that has no open branch, or what created the thread.
@@ -533,12 +533,18 @@ Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& crit
   const Sequencers* unordered = sequencers ? &*sequencers : nullptr;
   SliceOptions used = options;
   used.which = options.which || options.restored;
-  BackwardWalk walk(input, criteria, used, unordered);
+  ThreadOrder order, handed;
+  if (options.races) {
+    std::vector<Event> events = ThreadOrder::events(input.trace, told);
+    order = ThreadOrder::of(events, false);
+    handed = ThreadOrder::of(events, true);
+  }
+  BackwardWalk walk(input, criteria, used, order, handed, unordered);
   walk.run(diagnostics, progress);
   Slice slice = walk.take();
   if (options.restored)
-    slice.races = restored_edges(input, slice, criteria, options, unordered, told);
-  put_in_order(slice, walk.order());
+    slice.races = restored_edges(input, slice, criteria, options, order, unordered, told);
+  put_in_order(slice);
   return slice;
 }
 

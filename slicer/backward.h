@@ -16,8 +16,8 @@ struct SliceInput {
   const TraceReader& trace;
   const CodeTable& code;
   const ControlIndex& control;
-  // By InstrId: a number for each source line, so that what lies inside of one execution of a line
-  // has no distance; empty: every instruction is a line of its own.
+  // By InstrId: a number for each source line, and one for all libraries, so that what lies inside
+  // of one execution of a line has no distance; empty: every instruction is a line of its own.
   std::vector<std::uint32_t> lines{};
 };
 

@@ -21,7 +21,6 @@ namespace svd {
 
 void BackwardWalk::event(const Event& event) {
   ThreadState& state = thread(event.thread);
-  if (options_.races && ThreadOrder::orders(event)) order_events_.push_back(event);
   if (auto fresh = fresh_memory(event)) begin_lifetime(event, *fresh);
   if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
     if (kernel->access == Access::kRead) {
@@ -105,7 +104,7 @@ void BackwardWalk::begin_lifetime(const Event& event, Range range) {
   memory_.update_present(range.address, range.size,
                          [this](Addr at, unsigned length, MemoryWord& word) {
                            if (word.want.any()) take_word(at, length, word);
-                           set_triple(word, at, length, 0);
+                           set_triples(word, at, length, 0);
                            word = {};
                          });
   for (const auto& [at, bytes, what] : taken_) {

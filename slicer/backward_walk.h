@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -33,15 +34,14 @@ inline constexpr std::uint64_t kLineSpan = 256;
 class BackwardWalk {
  public:
   BackwardWalk(const SliceInput& input, const std::vector<Criterion>& criteria,
-               const SliceOptions& options, const Sequencers* sequencers);
+               const SliceOptions& options, const ThreadOrder& order, const ThreadOrder& handed,
+               const Sequencers* sequencers);
 
   void run(Diagnostics& diagnostics, const ProgressFunction& progress);
   void exec(const Exec& exec);
   void event(const Event& event);
 
   Slice take();  // in no order
-  // Of the walked events; for order edges only.
-  ThreadOrder order() const { return ThreadOrder::of(order_events_); }
 
  private:
   struct RemoteWant {
@@ -218,11 +218,17 @@ class BackwardWalk {
     if (options_.which) beside_.add(seq);
   }
   [[gnu::noinline]] void close_triples(const Now& now);
-  // Whether an access by `me` is the one before that the triple looks for.
-  bool closes(TripleId triple, Place me) const {
-    return triple != 0 && open_triples_[triple].after.mark.same_thread(me.mark);
+  // Whether an access by the thread is the one before that a triple of the list looks for.
+  bool has_triple(Triples list, std::uint32_t thread) const {
+    for (; list != 0; list = open_triples_.next(list))
+      if (open_triples_[list].after.mark.thread() == thread) return true;
+    return false;
   }
-  void set_triple(MemoryWord& word, Addr at, unsigned length, TripleId triple);
+  [[nodiscard]] Triples keep_triples(Triples list, unsigned most,
+                                     std::optional<std::uint32_t> without);
+  void close_triple(const Now& now, bool write, const OpenTriple& open, Range range);
+  void open_triple(Place me, const RemoteWant& remote);
+  void set_triples(MemoryWord& word, Addr at, unsigned length, Triples list);
   bool may_close(const Exec& exec, const WalkStep& step, const ThreadState& state) const;
   void begin_lifetime(const Event& event, Range range);
   void count_initial_read(const MemoryWant& want);
@@ -267,6 +273,8 @@ class BackwardWalk {
 
   const SliceInput& input_;
   SliceOptions options_;
+  const ThreadOrder& order_;         // of order edges
+  const ThreadOrder& handed_;        // the same, with semaphores; of triples
   const Sequencers* sequencers_;     // null: order edges need not be unordered
   std::vector<Criterion> criteria_;  // those not yet met, by seq
   std::span<const Seq> faults_;      // the same
@@ -305,7 +313,7 @@ class BackwardWalk {
   std::span<const Touch> touched_;
   std::vector<Stretch<Taken>> taken_;
   std::vector<Stretch<Race>> raced_;
-  std::vector<Stretch<TripleId>> closed_;
+  std::vector<Stretch<Triples>> closed_;
   std::vector<RemoteWant> remote_wants_;  // that the step satisfies
 
   std::map<std::uint32_t, std::string> channels_;  // by which the slice's values came
@@ -314,11 +322,10 @@ class BackwardWalk {
   Fold<RemoteRead> remote_reads_;
   Fold<Triple> triples_;
   Fold<RaceEdge> races_;
-  std::vector<Event> order_events_;  // the last one first
   bool limited_;
 };
 
-// Each kind of thing by what it is ordered by; and says which order edges `order` orders.
-void put_in_order(Slice& slice, const ThreadOrder& order);
+// Each kind of thing by what it is ordered by.
+void put_in_order(Slice& slice);
 
 }  // namespace svd

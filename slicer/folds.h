@@ -7,36 +7,40 @@
 #include <cstdint>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "slicer/slice.h"
 
 namespace svd {
 
+// Which instance of an edge is kept: the one of which this is the smallest.
+inline float nearness(const RemoteRead& read) { return read.distance; }
+
+// What nothing orders is nearer than what something does.
+template <class Edge>
+std::pair<bool, float> nearness(const Edge& edge) {
+  return {edge.ordered, edge.key};
+}
+
 template <class Edge>
 class Fold {
  public:
-  // `nearness`: smaller is kept.
-  void add(std::uint64_t a, std::uint64_t b, const Edge& edge, float nearness) {
+  void add(std::uint64_t a, std::uint64_t b, const Edge& edge) {
     Key key{a, b};
     auto [entry, fresh] = index_.try_emplace(key, edges_.size());
     if (fresh) {
-      edges_.push_back({edge, nearness});
-      edges_.back().edge.instances = 1;
+      edges_.push_back(edge);
+      edges_.back().instances = 1;
       return;
     }
-    Kept& kept = edges_[entry->second];
-    std::uint64_t instances = kept.edge.instances + 1;
-    if (nearness < kept.nearness) kept = {edge, nearness};
-    kept.edge.instances = instances;
+    Edge& kept = edges_[entry->second];
+    std::uint64_t instances = kept.instances + 1;
+    if (nearness(edge) < nearness(kept)) kept = edge;
+    kept.instances = instances;
   }
 
-  std::vector<Edge> take() {
-    std::vector<Edge> all;
-    all.reserve(edges_.size());
-    for (const Kept& kept : edges_) all.push_back(kept.edge);
-    return all;
-  }
+  std::vector<Edge> take() { return std::move(edges_); }
 
  private:
   struct Key {
@@ -48,12 +52,8 @@ class Fold {
       return (key.a * 0x9E3779B97F4A7C15ULL) ^ (key.b * 0xC2B2AE3D27D4EB4FULL);
     }
   };
-  struct Kept {
-    Edge edge;
-    float nearness;
-  };
   std::unordered_map<Key, std::size_t, Hash> index_;
-  std::vector<Kept> edges_;
+  std::vector<Edge> edges_;
 };
 
 }  // namespace svd

@@ -216,8 +216,7 @@ Reach ForwardWalk::join(const Hit& hit, const Instance& me) {
 
 void ForwardWalk::add_remote_reads(const Instance& me) {
   for (const auto& [from, at, length] : remote_)
-    remote_reads_.add(from.by.id.value, me.id.value, {from.by, me, at, length, from.distance, 1},
-                      from.distance);
+    remote_reads_.add(from.by.id.value, me.id.value, {from.by, me, at, length, from.distance, 1});
   remote_.clear();
 }
 
@@ -327,7 +326,7 @@ Slice slice_forward(const SliceInput& input, const ControlFlow& flow,
   ForwardWalk walk(input, flow, criteria, options);
   walk.run(diagnostics, progress);
   Slice slice = walk.take();
-  put_in_order(slice, ThreadOrder::of(input.trace, diagnostics));
+  put_in_order(slice);
   return slice;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a reverse walk knows of each byte of memory, in one word for 8 bytes, because an access asks
-// for all of it: who wants it, the write after here and whether that is in the slice, and the read
-// of what another thread wrote whose thread's access before is looked for.
+// for all of it: who wants it, the write after here and whether that is in the slice, and the reads
+// of what other threads wrote whose threads' accesses before are looked for.
 //
 // Of a byte all who want it are kept, because each can be another thread than the writer: the last
 // one in the word itself, since mostly there are no more, the others in a list. What has been found
@@ -19,7 +19,7 @@
 namespace svd {
 
 using WantList = std::uint32_t;  // 0: empty
-using TripleId = std::uint32_t;  // 0: none
+using Triples = std::uint32_t;   // a list of open ones; 0: empty
 
 // A read of memory by an instance of the slice.
 class MemoryWant {
@@ -69,7 +69,7 @@ struct MemoryWord {
   Distance write_distance = kNowhere;  // in the slice, if it is
   MemoryWant want;
   WantList more = 0;  // who else wants it
-  TripleId triple = 0;
+  Triples triples = 0;
   friend bool operator==(const MemoryWord&, const MemoryWord&) = default;
 };
 

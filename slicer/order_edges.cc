@@ -16,6 +16,10 @@ namespace {
 // best of those tried on 22 crashes.
 constexpr float kEdgeBonus = 6;
 
+// Triples that are open at one byte: those that were opened last, the earliest reads of the
+// earliest writes. It bounds the work where many threads read one word.
+constexpr unsigned kMostOpen = 8;
+
 }  // namespace
 
 float race_key(const Instance& first, const Instance& second, float distance) {
@@ -41,21 +45,46 @@ void BackwardWalk::add_race(RaceEdge::Kind kind, const Instance& first, const In
       sequencers_->ordered(first.thread, first.seq, second.thread, second.seq))
     return;
   float key = race_key(first, second, distance);
+  bool ordered = order_.before(first.thread, first.seq, second.thread, second.seq);
   races_.add(first.id.value, second.id.value | static_cast<std::uint64_t>(kind) << 32,
-             {kind, first, second, address, size, distance, key, 1, false}, key);
+             {kind, first, second, address, size, distance, key, 1, ordered});
 }
 
-void BackwardWalk::set_triple(MemoryWord& word, Addr at, unsigned length, TripleId triple) {
-  auto owner = [this](TripleId id) { return open_triples_[id].after.mark.thread(); };
-  if (triple != 0) {
-    open_triples_.hold(triple, length);
-    triple_pages_.add(owner(triple), at, length);
-  }
-  if (word.triple != 0) {
-    triple_pages_.remove(owner(word.triple), at, length);
-    open_triples_.release(word.triple, length);
-  }
-  word.triple = triple;
+void BackwardWalk::set_triples(MemoryWord& word, Addr at, unsigned length, Triples list) {
+  if (word.triples == list) return;
+  auto owner = [this](Triples one) { return open_triples_[one].after.mark.thread(); };
+  if (list != 0) open_triples_.hold(list, length);
+  for (Triples one = list; one != 0; one = open_triples_.next(one))
+    triple_pages_.add(owner(one), at, length);
+  for (Triples one = word.triples; one != 0; one = open_triples_.next(one))
+    triple_pages_.remove(owner(one), at, length);
+  if (word.triples != 0) open_triples_.release(word.triples, length);
+  word.triples = list;
+}
+
+// The first `most` of a list, without the thread's.
+Triples BackwardWalk::keep_triples(Triples list, unsigned most,
+                                   std::optional<std::uint32_t> without) {
+  if (list == 0 || most == 0) return 0;
+  OpenTriple first = open_triples_[list];
+  Triples next = open_triples_.next(list);
+  Triples rest = keep_triples(next, most - 1, without);
+  if (first.after.mark.thread() == without) return rest;
+  return rest == next ? list : open_triples_.make(first, rest);
+}
+
+// The access of the reading thread before `me` is looked for.
+void BackwardWalk::open_triple(Place me, const RemoteWant& remote) {
+  Want want = remote.wanted.want;
+  OpenTriple triple{want.by(), me, want.distance(), remote.wanted.own()};
+  Triples before = 0, after = 0;  // what adjacent words have is mostly the same
+  memory_.update(remote.address, remote.size, [&](Addr at, unsigned length, MemoryWord& word) {
+    if (after == 0 || word.triples != before) {
+      before = word.triples;
+      after = open_triples_.make(triple, keep_triples(before, kMostOpen - 1, {}));
+    }
+    set_triples(word, at, length, after);
+  });
 }
 
 // False: no access of the step is the one before that a triple looks for.
@@ -73,28 +102,36 @@ bool BackwardWalk::may_close(const Exec& exec, const WalkStep& step,
 }
 
 void BackwardWalk::close_triples(const Now& now) {
+  std::uint32_t thread = now.state.number;
   for (const Touch& touch : touched_) {
-    if (touch.word != nullptr && !closes(touch.word->triple, now.me)) continue;
+    if (touch.word != nullptr && !has_triple(touch.word->triples, thread)) continue;
     memory_.visit(touch.address, touch.size, [&](Addr at, unsigned length, const MemoryWord& part) {
-      if (closes(part.triple, now.me)) extend(closed_, at, length, part.triple);
+      if (has_triple(part.triples, thread)) extend(closed_, at, length, part.triples);
     });
-    for (const auto& [at, bytes, id] : closed_) {
+    for (const auto& [at, bytes, list] : closed_) {
       note_beside(now.me.mark.seq());
-      const OpenTriple& open = open_triples_[id];
-      auto distance = static_cast<float>(open.distance);
-      std::uint64_t own = now.own() - open.own;
-      float key = 0.3F * distance + 0.6F * std::log2(static_cast<float>(own) + 1) - kEdgeBonus;
-      triples_.add(static_cast<std::uint64_t>(now.me.id.value) << 32 | open.remote.id.value,
-                   open.after.id.value,
-                   {instance(now.me), touch.slot->write, instance(open.remote),
-                    instance(open.after), at, bytes, distance, own, key, 1, false},
-                   key);
-      memory_.update(at, bytes, [this](Addr byte, unsigned length, MemoryWord& part) {
-        set_triple(part, byte, length, 0);
+      for (Triples one = list; one != 0; one = open_triples_.next(one))
+        if (open_triples_[one].after.mark.thread() == thread)
+          close_triple(now, touch.slot->write, open_triples_[one], {at, bytes});
+      Triples left = keep_triples(list, kMostOpen, thread);
+      memory_.update(at, bytes, [this, left](Addr byte, unsigned length, MemoryWord& part) {
+        set_triples(part, byte, length, left);
       });
     }
     closed_.clear();
   }
+}
+
+void BackwardWalk::close_triple(const Now& now, bool write, const OpenTriple& open, Range range) {
+  auto distance = static_cast<float>(open.distance);
+  std::uint64_t own = now.own() - open.own;
+  float key = 0.3F * distance + 0.6F * std::log2(static_cast<float>(own) + 1) - kEdgeBonus;
+  Instance before = instance(now.me), remote = instance(open.remote), after = instance(open.after);
+  bool ordered = handed_.before(before.thread, before.seq, remote.thread, remote.seq) &&
+                 handed_.before(remote.thread, remote.seq, after.thread, after.seq);
+  triples_.add(
+      static_cast<std::uint64_t>(before.id.value) << 32 | remote.id.value, after.id.value,
+      {before, write, remote, after, range.address, range.size, distance, own, key, 1, ordered});
 }
 
 Slice BackwardWalk::take() {
@@ -113,15 +150,7 @@ Slice BackwardWalk::take() {
   return slice;
 }
 
-void put_in_order(Slice& slice, const ThreadOrder& order) {
-  for (RaceEdge& edge : slice.races)
-    edge.ordered =
-        order.before(edge.first.thread, edge.first.seq, edge.second.thread, edge.second.seq);
-  for (Triple& triple : slice.triples) {
-    const Instance &before = triple.before, &remote = triple.remote, &after = triple.after;
-    triple.ordered = order.before(before.thread, before.seq, remote.thread, remote.seq) &&
-                     order.before(remote.thread, remote.seq, after.thread, after.seq);
-  }
+void put_in_order(Slice& slice) {
   auto sort = [](auto& all, auto member) {
     std::stable_sort(all.begin(), all.end(),
                      [member](const auto& a, const auto& b) { return a.*member < b.*member; });

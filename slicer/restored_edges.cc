@@ -79,8 +79,12 @@ class Learn : public SliceAccesses<Learn> {
 class Restore : public SliceAccesses<Restore> {
  public:
   Restore(const SliceInput& input, const Slice& slice, const std::vector<Criterion>& criteria,
-          const SliceOptions& options, const Sequencers* sequencers, const ByteSet& bytes)
-      : SliceAccesses(input, slice, criteria, options), sequencers_(sequencers), bytes_(bytes) {
+          const SliceOptions& options, const ThreadOrder& order, const Sequencers* sequencers,
+          const ByteSet& bytes)
+      : SliceAccesses(input, slice, criteria, options),
+        order_(order),
+        sequencers_(sequencers),
+        bytes_(bytes) {
     for (const SliceItem& item : slice.items) distances_[item.id.value] = item.distance;
   }
 
@@ -97,7 +101,7 @@ class Restore : public SliceAccesses<Restore> {
     });
     for (const RaceEdge& edge : edges_)
       races_.add(edge.first.id.value, me.id.value | static_cast<std::uint64_t>(edge.kind) << 32,
-                 edge, edge.key);
+                 edge);
     edges_.clear();
   }
 
@@ -135,10 +139,12 @@ class Restore : public SliceAccesses<Restore> {
       if (edge.first == before.by && edge.kind == kind && edge.address + edge.size == byte)
         return void(++edge.size);
     float distance = distances_.at((before.write ? me : before.by).id.value);
+    bool ordered = order_.before(before.by.thread, before.by.seq, me.thread, me.seq);
     edges_.push_back(
-        {kind, before.by, me, byte, 1, distance, race_key(before.by, me, distance), 1, false});
+        {kind, before.by, me, byte, 1, distance, race_key(before.by, me, distance), 1, ordered});
   }
 
+  const ThreadOrder& order_;
   const Sequencers* sequencers_;
   const ByteSet& bytes_;
   std::unordered_map<std::uint32_t, float> distances_;  // by InstrId
@@ -151,13 +157,13 @@ class Restore : public SliceAccesses<Restore> {
 
 std::vector<RaceEdge> restored_edges(const SliceInput& input, const Slice& slice,
                                      const std::vector<Criterion>& criteria,
-                                     const SliceOptions& options, const Sequencers* sequencers,
-                                     Diagnostics& diagnostics) {
+                                     const SliceOptions& options, const ThreadOrder& order,
+                                     const Sequencers* sequencers, Diagnostics& diagnostics) {
   if (!options.data) return {};
   Learn learn(input, slice, criteria, options);
   learn.walk(diagnostics);
   Diagnostics told;
-  Restore restore(input, slice, criteria, options, sequencers, learn.bytes);
+  Restore restore(input, slice, criteria, options, order, sequencers, learn.bytes);
   restore.walk(told);
   return restore.take();
 }

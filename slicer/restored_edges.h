@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dpdg/sequencers.h"
+#include "dpdg/thread_order.h"
 #include "slicer/backward.h"
 
 namespace svd {
@@ -17,8 +18,8 @@ namespace svd {
 // for each byte that the slice accesses in the distinct instructions that write it.
 std::vector<RaceEdge> restored_edges(const SliceInput& input, const Slice& slice,
                                      const std::vector<Criterion>& criteria,
-                                     const SliceOptions& options, const Sequencers* sequencers,
-                                     Diagnostics& diagnostics);
+                                     const SliceOptions& options, const ThreadOrder& order,
+                                     const Sequencers* sequencers, Diagnostics& diagnostics);
 
 // Where an order edge stands in the story; `distance` is that of the end in the slice.
 float race_key(const Instance& first, const Instance& second, float distance);

@@ -65,7 +65,8 @@ struct Triple {
   std::uint64_t own_instructions = 0;  // of the thread from before to after
   float key = 0;
   std::uint64_t instances = 0;
-  bool ordered = false;  // creation, join, conditions or barriers put `remote` between the others
+  // Creation, join, conditions, barriers or semaphores put `remote` between the others.
+  bool ordered = false;
 };
 
 // Two accesses of different threads, the second one a write, that could have come in the other

@@ -10,6 +10,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "detectors/suppressions.h"
 #include "dpdg/channels.h"
 
 namespace svd {
@@ -17,6 +18,11 @@ namespace {
 
 // How many edges of each kind are looked at closely; no story shows more.
 constexpr std::size_t kMaxEdges = 200;
+
+// Code that is not the program's has one number for all of its lines: what a library does for a
+// statement is as near to it as the statement's own parts, or all that goes through scanf would be
+// far from what reads it.
+constexpr std::uint32_t kLibraryLine = ~std::uint32_t{0};
 
 // Instructions of a stub of the linker: endbr64 and a jump, or more of them where it is resolved
 // late.
@@ -48,12 +54,25 @@ class Teller {
     const CodeBlock& block = in_.code.block(home.block);
     if (block.abstract || story_.libraries) return known->second = true;
     Pc pc = in_.code.pc_of(id);
-    bool stub = block.steps.back().flow == Flow::kIndirectJump && block.steps.size() <= 3 &&
-                in_.source.at(pc).frames.back().line == 0;
-    if (stub || !in_.source.is_user(pc)) return false;
+    if (is_stub(id) || !in_.source.is_user(pc)) return false;
     const Place& place = in_.source.at(pc);
     return known->second =
                place.frames.back().line != 0 || modules_with_lines_.count(place.module) == 0;
+  }
+
+  bool is_stub(InstrId id) {
+    const CodeBlock& block = in_.code.block(in_.code.home_of(id).block);
+    return block.steps.back().flow == Flow::kIndirectJump && block.steps.size() <= 3 &&
+           in_.source.at(in_.code.pc_of(id)).frames.back().line == 0;
+  }
+
+  // Whether it is in a function that detectors leave out by default: how a library does what it was
+  // called for (locks, buffers, free memory).
+  bool is_inner(InstrId id) {
+    auto [known, fresh] = inner_.try_emplace(id.value, false);
+    if (!fresh || is_own(id)) return known->second;
+    const Place& place = in_.source.at(in_.code.pc_of(id));
+    return known->second = rules_.code(place.module, place.frames.back().function);
   }
 
   void find_modules_with_lines() {
@@ -117,6 +136,7 @@ class Teller {
   void add_edges(const Slice& slice) {
     std::size_t count = 0;
     for (const Triple& triple : slice.triples) {
+      if (triple.ordered) continue;
       if (++count > kMaxEdges) break;
       StoryEntry& entry = edge(StoryEntry::Kind::kTriple, triple, triple.key);
       entry.own_instructions = triple.own_instructions;
@@ -150,19 +170,23 @@ class Teller {
 
   // Where the program's own code did it: the place itself or its innermost call to a library. A
   // stub of the linker takes the place of who called it; it has run right behind that call.
-  // False when that is nowhere.
-  bool locate(StoryAccess& access) {
+  // False when that is nowhere. `inner` becomes false where the access is not all the library's.
+  bool locate(StoryAccess& access, bool& inner) {
     if (is_own(access.instance.id)) {
       access.place = place_of(in_, access.instance.id);
+      inner = false;
       return true;
     }
+    bool left_out = is_inner(access.instance.id) || is_stub(access.instance.id);
     const std::vector<Seq>& calls = in_.instances.stack(access.instance.seq);
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
       for (std::uint64_t back = 0; back <= kStub && back <= call->value; ++back) {
         const InstanceFacts& facts = in_.instances.facts(Seq(call->value - back));
         if (facts.step == nullptr || facts.instance.thread != access.instance.thread) break;
+        left_out = left_out || is_inner(facts.instance.id);
         if (!is_own(facts.instance.id)) continue;
         access.place = place_of(in_, facts.instance.id);
+        inner = inner && left_out;
         return true;
       }
     }
@@ -191,17 +215,18 @@ class Teller {
 
     std::vector<StoryEntry> kept;
     for (StoryEntry& entry : story_.entries) {
-      bool located = true;
-      for (StoryAccess& access : entry.accesses) {
-        if (entry.kind != StoryEntry::Kind::kStatement) {
-          located = locate(access) && located;
+      if (entry.kind == StoryEntry::Kind::kStatement) {
+        show_what_it_did(entry, entry.accesses[0]);
+      } else {
+        bool located = true;
+        bool inner = !is_channel(entry.address);
+        for (StoryAccess& access : entry.accesses) {
+          located = locate(access, inner) && located;
           set_value(access, entry.address, entry.size);
-        } else {
-          show_what_it_did(entry, access);
         }
+        if (!located || inner) continue;
+        name_place(entry);
       }
-      if (!located) continue;
-      if (entry.kind != StoryEntry::Kind::kStatement) name_place(entry);
       kept.push_back(std::move(entry));
     }
     auto by_key = [](const StoryEntry& a, const StoryEntry& b) { return a.key < b.key; };
@@ -222,7 +247,8 @@ class Teller {
         if (shown.insert(access.place.key()).second) story_.statements.push_back(access.place);
   }
 
-  // A race edge or remote read that is a part of a triple is told by the triple, at its place.
+  // A race edge or remote read that is a part of a triple is told by the triple, at its place; one
+  // that is nearer than the triple's own, and of other memory, before it.
   void give_parts_to_triples() {
     auto part_of = [](const StoryEntry& part, const StoryEntry& whole) {
       for (std::size_t i = 0; i + 1 < whole.accesses.size(); ++i)
@@ -236,8 +262,8 @@ class Teller {
       if (entry.accesses.size() == 2)
         for (StoryEntry& whole : story_.entries) {
           if (whole.kind != StoryEntry::Kind::kTriple || !part_of(entry, whole)) continue;
+          found = found || whole.key <= entry.key || whole.address == entry.address;
           whole.key = std::min(whole.key, entry.key);
-          found = true;
         }
       return found;
     };
@@ -282,7 +308,8 @@ class Teller {
   Diagnostics& diagnostics_;
   Story story_;
   std::map<std::uint32_t, std::string> channels_;
-  std::unordered_map<std::uint32_t, bool> own_;
+  std::unordered_map<std::uint32_t, bool> own_, inner_;
+  Suppressions rules_ = Suppressions::built_in();
   std::set<std::string_view> modules_with_lines_;
 };
 
@@ -322,7 +349,11 @@ std::vector<std::uint32_t> number_lines(const CodeTable& code, SourceMap& source
   std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> known;
   for (std::uint32_t i = 0; i < numbers.size(); ++i) {
     Pc pc = code.pc_of(InstrId(i));
-    if (pc.value == 0 || !source.is_user(pc)) continue;
+    if (pc.value == 0) continue;
+    if (!source.is_user(pc)) {
+      numbers[i] = kLibraryLine;
+      continue;
+    }
     const Frame& frame = source.at(pc).frames.front();
     if (frame.line == 0) continue;
     auto next = static_cast<std::uint32_t>(known.size() + 1);

@@ -7,25 +7,34 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <utility>
 
 namespace svd {
 namespace {
 
 using Clock = std::unordered_map<std::uint32_t, std::uint64_t>;
 
-void merge(Clock& into, const Clock& from) {
+// Whether that changes something.
+bool merge(Clock& into, const Clock& from) {
+  bool moved = false;
   for (auto [thread, seq] : from) {
     std::uint64_t& present = into[thread];
+    moved = moved || present < seq;
     present = std::max(present, seq);
   }
+  return moved;
 }
 
 struct Walk {
-  std::unordered_map<std::uint32_t, Clock> clocks;  // of each thread now
-  std::unordered_map<std::uint32_t, Clock> handed;  // to a thread that is created
-  std::unordered_map<std::uint32_t, Clock> ended;
-  std::unordered_map<std::uint64_t, Clock> messages;  // left at a condition or barrier
-  std::function<void(std::uint32_t, Seq, const Clock&)> moved;
+  bool semaphores;
+  std::unordered_map<std::uint32_t, Clock> clocks{};  // of each thread now
+  std::unordered_map<std::uint32_t, Clock> handed{};  // to a thread that is created
+  std::unordered_map<std::uint32_t, Clock> ended{};
+  std::unordered_map<std::uint64_t, Clock> messages{};  // left at a condition, barrier or semaphore
+  // How often a semaphore was taken and not given back by the thread.
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> taken{};
+  std::function<void(std::uint32_t, Seq, const Clock&)> moved{};
 
   Clock now(const Event& event) {
     Clock clock = clocks[event.thread.value];
@@ -34,8 +43,22 @@ struct Walk {
   }
   void receive(const Event& event, const Clock& from) {
     Clock& clock = clocks[event.thread.value];
-    merge(clock, from);
-    moved(event.thread.value, event.seq, clock);
+    if (merge(clock, from)) moved(event.thread.value, event.seq, clock);
+  }
+
+  // Another one can come to lie there.
+  void forget(Addr semaphore) {
+    messages.erase(semaphore.value);
+    taken.erase(taken.lower_bound({semaphore.value, 0}),
+                taken.lower_bound({semaphore.value + 1, 0}));
+  }
+
+  void post(const Event& event, Addr semaphore) {
+    std::uint64_t& own = taken[{semaphore.value, event.thread.value}];
+    if (own == 0)
+      merge(messages[semaphore.value], now(event));
+    else
+      --own;
   }
 
   void event(const Event& event) {
@@ -70,26 +93,54 @@ struct Walk {
         if (sync.phase != Phase::kEnd) merge(messages[sync.object.value], now(event));
         if (sync.phase != Phase::kBegin) receive(event, messages[sync.object.value]);
         break;
+      case SyncOp::kSemInit:
+      case SyncOp::kSemDestroy:
+        forget(sync.object);
+        break;
+      case SyncOp::kSemPost:
+        if (semaphores && sync.phase != Phase::kEnd) post(event, sync.object);
+        break;
+      case SyncOp::kSemWait:
+      case SyncOp::kSemTrywait:
+      case SyncOp::kSemTimedwait:
+        if (!semaphores || sync.phase == Phase::kBegin || sync.result != 0) break;
+        ++taken[{sync.object.value, event.thread.value}];
+        receive(event, messages[sync.object.value]);
+        break;
       default:
         break;
     }
   }
 };
 
-}  // namespace
-
-bool ThreadOrder::orders(const Event& event) {
-  if (const auto* sync = std::get_if<Sync>(&event.body))
-    return sync->op == SyncOp::kCondSignal || sync->op == SyncOp::kCondBroadcast ||
-           sync->op == SyncOp::kCondWait || sync->op == SyncOp::kCondTimedwait ||
-           sync->op == SyncOp::kBarrierWait;
-  return std::holds_alternative<ThreadCreate>(event.body) ||
-         std::holds_alternative<ThreadStart>(event.body) ||
-         std::holds_alternative<ThreadExit>(event.body) ||
-         std::holds_alternative<ThreadJoin>(event.body);
+bool orders(const Event& event) {
+  const auto* sync = std::get_if<Sync>(&event.body);
+  if (sync == nullptr)
+    return std::holds_alternative<ThreadCreate>(event.body) ||
+           std::holds_alternative<ThreadStart>(event.body) ||
+           std::holds_alternative<ThreadExit>(event.body) ||
+           std::holds_alternative<ThreadJoin>(event.body);
+  switch (sync->op) {
+    case SyncOp::kCondSignal:
+    case SyncOp::kCondBroadcast:
+    case SyncOp::kCondWait:
+    case SyncOp::kCondTimedwait:
+    case SyncOp::kBarrierWait:
+    case SyncOp::kSemInit:
+    case SyncOp::kSemDestroy:
+    case SyncOp::kSemPost:
+    case SyncOp::kSemWait:
+    case SyncOp::kSemTrywait:
+    case SyncOp::kSemTimedwait:
+      return true;
+    default:
+      return false;
+  }
 }
 
-ThreadOrder ThreadOrder::of(const TraceReader& trace, Diagnostics& diagnostics) {
+}  // namespace
+
+std::vector<Event> ThreadOrder::events(const TraceReader& trace, Diagnostics& diagnostics) {
   struct Collect {
     std::vector<Event> events;
     void exec(const Exec&) {}
@@ -102,12 +153,12 @@ ThreadOrder ThreadOrder::of(const TraceReader& trace, Diagnostics& diagnostics) 
                chunk.walk_back(collect);
                return true;
              });
-  return of(collect.events);
+  return std::move(collect.events);
 }
 
-ThreadOrder ThreadOrder::of(std::span<const Event> backward) {
+ThreadOrder ThreadOrder::of(std::span<const Event> backward, bool semaphores) {
   ThreadOrder order;
-  Walk walk;
+  Walk walk{.semaphores = semaphores};
   walk.moved = [&order](std::uint32_t thread, Seq seq, const Clock& clock) {
     order.threads_[thread].push_back({seq, clock});
   };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is ordered between threads by their creation and end, conditions and barriers, but not by
-// mutual exclusion (locks, semaphores): two accesses that only locks keep apart could have come in
-// either order. Built from the events that order; then any pair can be asked.
+// What is ordered between threads by their creation and end, conditions, barriers and semaphores,
+// but not by mutual exclusion: two accesses that only locks keep apart could have come in either
+// order. A semaphore is a lock for a thread that gives back what it took before; who posts what it
+// has not taken tells another thread something. Built from the events that order; then any pair can
+// be asked.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +19,11 @@ namespace svd {
 
 class ThreadOrder {
  public:
-  // Whether the event is one of those.
-  static bool orders(const Event& event);
-  static ThreadOrder of(const TraceReader& trace, Diagnostics& diagnostics);
-  // Of all of them, the last one first.
-  static ThreadOrder of(std::span<const Event> backward);
+  // The events that order, the last one first.
+  static std::vector<Event> events(const TraceReader& trace, Diagnostics& diagnostics);
+  // Of these. Without semaphores nothing that they say is believed: which post a wait has answered
+  // is not known when there were several.
+  static ThreadOrder of(std::span<const Event> backward, bool semaphores);
 
   // Whether what `first` did up to and with seq `a` must come before what `second` did at seq `b`.
   bool before(ThreadId first, Seq a, ThreadId second, Seq b) const;

@@ -13,6 +13,7 @@ struct Byte {
   std::optional<std::size_t> writer;
   std::vector<std::size_t> readers;                   // since that write
   std::vector<std::size_t> all_writers, all_readers;  // in this lifetime
+  std::vector<std::size_t> accesses;
 };
 
 class GraphWalk {
@@ -39,6 +40,8 @@ class GraphWalk {
     if (!options_.data) return;
     each_byte(exec, false, [&](Byte& byte, Role role) { read(byte, me, role == Role::kAddress); });
     each_byte(exec, true, [&](Byte& byte, Role) { write(byte, me); });
+    for (bool write : {false, true})
+      each_byte(exec, write, [me](Byte& byte, Role) { byte.accesses.push_back(me); });
   }
 
   Graph graph;
@@ -67,6 +70,11 @@ class GraphWalk {
     if (!byte.writer) return;
     bool remote = thread(*byte.writer) != thread(me);
     add(me, *byte.writer, address ? 2 : remote ? 0 : 1, remote);
+    auto mine = std::find_if(byte.accesses.rbegin(), byte.accesses.rend(), [&](std::size_t access) {
+      return access < *byte.writer && thread(access) == thread(me);
+    });
+    if (remote && mine != byte.accesses.rend())
+      graph.vertices[me].changed.emplace(*mine, *byte.writer);
   }
 
   void write(Byte& byte, std::size_t me) {
@@ -146,6 +154,10 @@ Outcome outcome_of(const TraceReader& trace, const Graph& graph, const Distances
       if (arc.remote && slice.contains(arc.to))
         outcome.remote_reads.emplace(graph.vertices[arc.to].label, vertex.label);
     if (forward) continue;
+    for (auto [before, remote] : vertex.changed)
+      if (slice.contains(remote))
+        outcome.triples.insert(
+            {graph.vertices[before].label, graph.vertices[remote].label, vertex.label});
     for (std::size_t w : options.restored ? vertex.any_write_before : vertex.write_before)
       if (shown(w, v)) outcome.write_after_write.emplace(graph.vertices[w].label, vertex.label);
     for (std::size_t w : options.restored ? vertex.any_write_after : vertex.write_after)
@@ -169,6 +181,9 @@ Outcome outcome_of(const TraceReader& trace, const ProgramModel& model, const Sl
     (race.kind == RaceEdge::Kind::kWriteAfterWrite ? outcome.write_after_write
                                                    : outcome.write_after_read)
         .emplace(label(race.first.id), label(race.second.id));
+  for (const Triple& triple : slice.triples)
+    outcome.triples.insert(
+        {label(triple.before.id), label(triple.remote.id), label(triple.after.id)});
   return outcome;
 }
 
@@ -183,6 +198,8 @@ std::string describe(const Outcome& outcome) {
   pairs("remote", outcome.remote_reads);
   pairs("waw", outcome.write_after_write);
   pairs("war", outcome.write_after_read);
+  for (const auto& [before, remote, after] : outcome.triples)
+    text += "triple " + before + " " + remote + " " + after + "\n";
   return text;
 }
 

@@ -4,6 +4,7 @@
 // with all order edges, and a search in it.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,6 +25,7 @@ struct Outcome {
   std::map<std::string, std::uint64_t> instances;
   std::map<std::string, float> distances;
   Pairs remote_reads, write_after_write, write_after_read;
+  std::set<std::array<std::string, 3>> triples;
 };
 
 // The graph of a trace, straight from DESIGN §5: every instance with what it follows from.
@@ -41,6 +43,8 @@ struct Graph {
     // By other threads: writes before its writes and after its reads, the adjacent ones and all.
     std::set<std::size_t> write_before{}, write_after{};
     std::set<std::size_t> any_write_before{}, any_write_after{};
+    // Its thread's last access to what it reads before another thread's write, and that write.
+    std::set<std::pair<std::size_t, std::size_t>> changed{};
   };
   std::vector<Vertex> vertices;
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 #include "plain_slice.h"
@@ -61,6 +62,22 @@ TEST(Slice, Figure8OnlyAdjacentWrites) {
   t.thread(1).exec("U", {r(x)});
   Outcome outcome = fast(t.finish(), {.seq = Seq(3), .thread = ThreadId(1)}, {});
   EXPECT_EQ(outcome.write_after_write, (Pairs{{"D5", "D6"}}));
+}
+
+// What two threads count down and then look at: the look of each is a triple, though what the
+// others did in between are triples, too, and end in the same accesses.
+TEST(Slice, TriplesOfSeveralThreads) {
+  TraceBuilder t;
+  Var count = t.var("count");
+  t.thread(1).exec("down1", {r(count), w(count)});
+  t.thread(2).exec("down2", {r(count), w(count)});
+  t.thread(3).exec("down3", {r(count), w(count)});
+  t.thread(2).exec("down2 again", {r(count), w(count)});
+  t.thread(1).exec("look", {r(count)});
+  Outcome outcome = fast(t.finish(), {.seq = Seq(4), .thread = ThreadId(1)}, {});
+  std::set<std::array<std::string, 3>> expected{{"down1", "down2 again", "look"},
+                                                {"down2", "down3", "down2 again"}};
+  EXPECT_EQ(outcome.triples, expected);
 }
 
 TEST(Slice, BytesAreToldApart) {
