@@ -34,8 +34,8 @@
 // Algorithm. One walk with values, in which each read at a place that races, and of memory that
 // does, begins a unit of its own (cu/value_flow.h) that no other one joins.
 //
-// Cost: that walk, when there is a race that may be one of these; 72 bytes for each instance, and 2
-// for each byte that was written.
+// Cost: that walk, when there is a race that may be one of these; two times 88 bytes for each
+// instance, and 2 for each byte that was written.
 //
 // Known unsoundness: values are the only difference between the two orders that is looked at, not
 // what else would have happened later; what goes to a system call in a register alone is not seen.
@@ -100,12 +100,16 @@ class OutcomeScan final : public Detector, private SharedMemory {
     if (const RawAccess* read = pair.only(TouchKind::kRead)) looked_at_[read->site->value] = true;
     for (const Meeting& instance : found.instances) {
       addresses_.add(instance.address, 1);
-      accesses_[instance.earlier];
-      accesses_[instance.later];
+      accesses_.push_back({.moment = instance.earlier});
+      accesses_.push_back({.moment = instance.later});
     }
   }
 
   void prepare(const Preparation& run) override {
+    auto before = [](const Known& a, const Known& b) { return a.moment < b.moment; };
+    auto same = [](const Known& a, const Known& b) { return a.moment == b.moment; };
+    std::sort(accesses_.begin(), accesses_.end(), before);
+    accesses_.erase(std::unique(accesses_.begin(), accesses_.end(), same), accesses_.end());
     const ControlFlow& flow = run.flow.get();
     const CodeTable& code = run.code.get();
     values_.emplace(code, ControlTracker(code, flow), undecided_.size(), false, units_);
@@ -142,6 +146,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
     }
     undecided_[thread_].clear();
     any_looked_at_ = false;
+    while (wanted_ < accesses_.size() && accesses_[wanted_].moment < first) ++wanted_;
     exec.accesses([&](const MemoryAccess& memory) { look(memory, first); });
     values_->exec(exec, thread_, any_looked_at_, *this);
   }
@@ -162,8 +167,8 @@ class OutcomeScan final : public Detector, private SharedMemory {
     if (found.accesses.size() > 2) return Harm::kSome;
     bool looks = read != nullptr ? is_look(*read) : pair.first->atomic != pair.second->atomic;
     looks = looks && every([&](const Meeting& i) {
-              const Known& earlier = accesses_.at(i.earlier);
-              const Known& later = accesses_.at(i.later);
+              const Known& earlier = known(i.earlier);
+              const Known& later = known(i.later);
               const Known& plain = earlier.atomic ? later : earlier;
               return earlier.at_once() && later.at_once() &&
                      (read != nullptr || !(plain.updates || plain.from_itself));
@@ -177,6 +182,9 @@ class OutcomeScan final : public Detector, private SharedMemory {
     bool matters = false;  // they are used, or decide in several ways
     std::unordered_set<std::uint64_t> values{};
     std::unordered_map<Pc, Pc> ways{};  // of each branch
+
+    // By which values, and which ways, nobody asks then.
+    bool known_to_matter() const { return matters && !values.empty(); }
   };
   struct Place {
     std::array<Seen, 2> seen{};  // what others had written, and what the thread itself had
@@ -200,17 +208,18 @@ class OutcomeScan final : public Detector, private SharedMemory {
   };
   // An access of an instance.
   struct Known {
+    Moment moment{};
     Addr address{};
     std::uint64_t size = 0;
     bool write = false;
-    bool atomic = false;                       // by a locked instruction
-    bool updates = false;                      // the instruction has made another one
-    bool from_itself = false;                  // what is written is made of what was there
-    bool compiled = false;                     // by an instruction
-    std::uint16_t thread = 0;                  // plus 1
-    std::uint16_t writer = 0;                  // of what was there before, the same
-    std::optional<std::uint64_t> before, now;  // what was there; `now` is none of reads
-    std::optional<Moment> from;                // when that was written, if it was seen
+    bool atomic = false;                           // by a locked instruction
+    bool updates = false;                          // the instruction has made another one
+    bool from_itself = false;                      // what is written is made of what was there
+    bool compiled = false;                         // by an instruction
+    std::uint16_t thread = 0;                      // plus 1
+    std::uint16_t writer = 0;                      // of what was there before, the same
+    std::optional<std::uint64_t> before{}, now{};  // what was there; `now` is none of reads
+    std::optional<Moment> from{};                  // when that was written, if it was seen
 
     bool at_once() const { return compiled && address.value % kWidest + size <= kWidest; }
   };
@@ -237,8 +246,8 @@ class OutcomeScan final : public Detector, private SharedMemory {
   }
 
   bool same_way(const RawAccess& read, const Meeting& instance) const {
-    const Known& earlier = accesses_.at(instance.earlier);
-    const Known& later = accesses_.at(instance.later);
+    const Known& earlier = known(instance.earlier);
+    const Known& later = known(instance.later);
     if (earlier.address != later.address || earlier.size != later.size) return false;
     if (earlier.updates || later.updates) return false;
     // The write had been overwritten when the read came, and would have come later still.
@@ -253,8 +262,8 @@ class OutcomeScan final : public Detector, private SharedMemory {
   }
 
   bool same_value(const Meeting& instance) const {
-    const Known& earlier = accesses_.at(instance.earlier);
-    const Known& later = accesses_.at(instance.later);
+    const Known& earlier = known(instance.earlier);
+    const Known& later = known(instance.later);
     return earlier.now && earlier.now == later.now && earlier.address == later.address &&
            earlier.size == later.size;
   }
@@ -266,7 +275,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
     bool racy = addresses_.any(memory.address, memory.size);
     if (!write && looked_at_[at]) {
       Seen& seen = places_[at].seen[own(memory.address)];
-      if (memory.has_value) seen.values.insert(memory.value);
+      if (memory.has_value && !seen.known_to_matter()) seen.values.insert(memory.value);
       seen.matters |= !memory.has_value;
     }
     any_looked_at_ |= !write && (racy || looked_at_[at]);
@@ -277,6 +286,17 @@ class OutcomeScan final : public Detector, private SharedMemory {
     });
   }
 
+  const Known& known(Moment moment) const {
+    return *std::lower_bound(accesses_.begin(), accesses_.end(), moment,
+                             [](const Known& known, Moment m) { return known.moment < m; });
+  }
+  // An access of the execution at hand, if it is one of an instance.
+  Known* wanted_at(Moment moment) {
+    for (std::size_t i = wanted_; i < accesses_.size() && accesses_[i].moment <= moment; ++i)
+      if (accesses_[i].moment == moment) return &accesses_[i];
+    return nullptr;
+  }
+
   void remember(const MemoryAccess& memory, Moment moment) {
     // What somebody does with the reads of an abstract trace is not known.
     bool abstract = exec_->block().abstract();
@@ -285,21 +305,21 @@ class OutcomeScan final : public Detector, private SharedMemory {
     const Held held = held_at(memory);
     std::optional<std::uint64_t> now;
     if (memory.has_value) now = memory.value;
-    auto wanted = accesses_.find(moment);
-    if (wanted != accesses_.end()) {
+    if (Known* wanted = wanted_at(moment)) {
       auto thread = static_cast<std::uint16_t>(thread_ + 1);
-      bool second = wanted->second.size != 0;
-      wanted->second = {.address = memory.address,
-                        .size = memory.size,
-                        .write = memory.slot->write,
-                        .atomic = memory.slot->atomic,
-                        .updates = second,
-                        .compiled = !abstract,
-                        .thread = thread,
-                        .writer = writer(memory.address),
-                        .before = held.value,
-                        .now = memory.slot->write ? now : std::nullopt,
-                        .from = held.written};
+      bool second = wanted->size != 0;
+      *wanted = {.moment = moment,
+                 .address = memory.address,
+                 .size = memory.size,
+                 .write = memory.slot->write,
+                 .atomic = memory.slot->atomic,
+                 .updates = second,
+                 .compiled = !abstract,
+                 .thread = thread,
+                 .writer = writer(memory.address),
+                 .before = held.value,
+                 .now = memory.slot->write ? now : std::nullopt,
+                 .from = held.written};
     }
     if (memory.slot->write) forget_parts(memory);
     std::optional<Moment> written = memory.slot->write ? std::optional(moment) : held.written;
@@ -351,8 +371,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
     each(value, [this](const Origin& origin) {
       seen(origin).matters = true;
       if (origin.address != access_.address || origin.size != access_.size) return look_at(origin);
-      auto known = accesses_.find(moment_);
-      if (known != accesses_.end()) known->second.from_itself = true;
+      if (Known* wanted = wanted_at(moment_)) wanted->from_itself = true;
     });
     point(address);
   }
@@ -390,7 +409,8 @@ class OutcomeScan final : public Detector, private SharedMemory {
   }
   void decide(const Undecided& branch, Pc to) {
     Seen& here = seen(branch);
-    here.matters |= here.ways.emplace(branch.branch, to).first->second != to;
+    if (here.matters) return;
+    here.matters = here.ways.emplace(branch.branch, to).first->second != to;
   }
 
   const Sites& sites_;
@@ -402,7 +422,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
   ByteSet addresses_;                              // of races
   ByteSet used_;                                   // those of them that somebody looked at
   std::unordered_map<Addr, Held> values_at_;       // of these: what is there
-  std::unordered_map<Moment, Known> accesses_;     // of instances
+  std::vector<Known> accesses_;                    // of instances, by moment
   Shadow<std::uint16_t> writers_;                  // plus 1
   std::optional<ValueFlow> values_;
 
@@ -411,6 +431,7 @@ class OutcomeScan final : public Detector, private SharedMemory {
   std::size_t thread_ = 0;
   bool any_looked_at_ = false;
   Moment first_{};
+  std::size_t wanted_ = 0;  // the first of accesses_ that is not before it
   // The access at hand.
   Origin access_{};
   Moment moment_{};
@@ -434,6 +455,14 @@ std::vector<Harm> harm(const Preparation& run, std::span<const RawFinding> found
   for (std::size_t i = 0; i < found.size(); ++i)
     if (pairs[i]) result[i] = outcomes.harm(found[i], *pairs[i]);
   return result;
+}
+
+void mark_harmless(const Preparation& run, std::vector<RawFinding>& violations) {
+  auto minor = std::stable_partition(violations.begin(), violations.end(),
+                                     [](const RawFinding& found) { return !found.minor; });
+  std::span judged(violations.begin(), minor);
+  std::vector<Harm> harms = harm(run, judged);
+  for (std::size_t i = 0; i < harms.size(); ++i) judged[i].minor = harms[i] == Harm::kNone;
 }
 
 }  // namespace svd

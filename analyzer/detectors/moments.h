@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "svd/trace/chunk.h"
 #include "svd/trace/reader.h"
 
 namespace svd {
@@ -37,6 +38,27 @@ class Moments {
 
  private:
   std::vector<Moment> first_;
+};
+
+// A visitor of a chunk (chunk.h) that tells another one the moments, too: of each execution the
+// first, and of each event. It counts the events, which is what sets moments apart from seqs.
+template <class Visitor>
+class WithMoments {
+ public:
+  WithMoments(Visitor& visitor, const Chunk& chunk, Moment first)
+      : visitor_(visitor), base_(first - chunk.first_seq.value) {}
+
+  [[gnu::always_inline]] void exec(const Exec& exec) {
+    visitor_.exec(exec, base_ + exec.seq.value);
+  }
+  void event(const Event& event) {
+    visitor_.event(event, base_ + event.seq.value);
+    base_ += 1;
+  }
+
+ private:
+  Visitor& visitor_;
+  Moment base_;  // the moment of seq 0, if only the events so far had been
 };
 
 }  // namespace svd

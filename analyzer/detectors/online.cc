@@ -212,15 +212,15 @@ void OnlineDetector::reads(UnitMember unit, View& view, BlockNumber block) {
   if (!view.readers.empty() && units_.same(view.readers.back(), unit)) return;
   if (view.readers.size() >= view.tidy_at) tidy(view);
   view.readers.push_back(unit);
-  cu(unit).blocks.push_back(block);
-  if (view.remote.moment != 0) cu(unit).conflicts.push_back({block, view.remote.moment});
+  blocks(unit).push_back(block);
+  if (view.remote.moment != 0) add_conflict(unit, view, block);
 }
 
 // Lines 20 and 21.
 void OnlineDetector::store(std::size_t thread, BlockNumber block, const Mark& mark,
                            UnitMember unit) {
   View& own = view(thread, block);
-  if (own.cu == 0 || !units_.same(own.cu, unit)) cu(unit).blocks.push_back(block);
+  if (own.cu == 0 || !units_.same(own.cu, unit)) blocks(unit).push_back(block);
   own.cu = unit;
   if (own.state == State::kIdle || own.state == State::kLoaded) own.state = State::kStored;
   if (own.state == State::kLoadedShared) own.state = State::kStoredShared;
@@ -230,13 +230,19 @@ void OnlineDetector::store(std::size_t thread, BlockNumber block, const Mark& ma
 // merge_and_update, of two.
 UnitMember OnlineDetector::join(UnitMember a, UnitMember b) {
   if (units_.same(a, b)) return units_.of_member(a);
-  Cu one = take(a);
-  Cu other = take(b);
-  if (one.blocks.size() < other.blocks.size()) std::swap(one, other);
-  one.blocks.insert(one.blocks.end(), other.blocks.begin(), other.blocks.end());
-  one.conflicts.insert(one.conflicts.end(), other.conflicts.begin(), other.conflicts.end());
+  auto both = [](auto one, auto other) {
+    if (one.size() < other.size()) std::swap(one, other);
+    one.insert(one.end(), other.begin(), other.end());
+    return one;
+  };
+  auto blocks = both(take(blocks_, a), take(blocks_, b));
+  auto conflicts = both(take(conflicts_, a), take(conflicts_, b));
   UnitMember all = units_.merge(a, b);
-  cus_[all] = std::move(one);
+  blocks_[all] = std::move(blocks);
+  if (!conflicts.empty()) {
+    conflicts_[all] = std::move(conflicts);
+    ++news_;
+  }
   return all;
 }
 
@@ -249,15 +255,17 @@ UnitMember OnlineDetector::merge(std::size_t thread, TagSet data) {
   return all != 0 ? all : units_.begin(thread);
 }
 
-OnlineDetector::Cu OnlineDetector::take(UnitMember member) {
-  auto cu = cus_.extract(units_.of_member(member));
-  return cu.empty() ? Cu() : std::move(cu.mapped());
+template <class T>
+T OnlineDetector::take(std::unordered_map<UnitMember, T>& from, UnitMember unit) {
+  auto found = from.extract(units_.of_member(unit));
+  return found.empty() ? T() : std::move(found.mapped());
 }
 
 void OnlineDetector::deactivate(std::size_t thread, UnitMember unit) {
-  Cu ended = take(unit);
+  std::vector<BlockNumber> blocks = take(blocks_, unit);
+  conflicts_.erase(units_.of_member(unit));
   units_.end(unit);
-  for (BlockNumber block : ended.blocks) {
+  for (BlockNumber block : blocks) {
     View& own = view(thread, block);
     own.state = State::kIdle;
     own.remote = Mark();
@@ -286,12 +294,17 @@ void OnlineDetector::remote(View& view, BlockNumber block, const Touch& access) 
   if (!conflict || view.remote.moment != 0 || view.local.moment == 0) return;
   view.remote = Mark(access);
   tidy(view);
-  for (UnitMember reader : view.readers)
-    cu(reader).conflicts.push_back({block, view.remote.moment});
+  for (UnitMember reader : view.readers) add_conflict(reader, view, block);
+}
+
+void OnlineDetector::add_conflict(UnitMember unit, const View& view, BlockNumber block) {
+  conflicts_[units_.of_member(unit)].push_back({block, view.remote.moment});
+  ++news_;
 }
 
 // Lines 17 and 18.
 void OnlineDetector::check(std::size_t thread, const Operands& operands, Moment store) {
+  if (conflicts_.empty()) return;
   check(thread, operands.data, store);
   check(thread, operands.address, store);
   auto condition = [&](TagSet set) {
@@ -301,16 +314,14 @@ void OnlineDetector::check(std::size_t thread, const Operands& operands, Moment 
   if (abstract_) {
     threads_[thread].statements.each(condition);
   } else {
-    threads_[thread].branches.each(condition);
+    threads_[thread].branches.each_since(news_, condition);
   }
 }
 
 void OnlineDetector::check(std::size_t thread, TagSet set, Moment store) {
   sets_.each(set, [&](UnitMember member) {
     if (!units_.active(member, thread)) return;
-    auto cu = cus_.find(units_.of_member(member));
-    if (cu == cus_.end() || cu->second.conflicts.empty()) return;
-    for (const Cu::Conflict& conflict : std::exchange(cu->second.conflicts, {})) {
+    for (const Conflict& conflict : take(conflicts_, member)) {
       const View& own = view(thread, conflict.block);
       if (own.remote.moment == conflict.moment) report(thread, own, conflict.block, store);
     }

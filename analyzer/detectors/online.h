@@ -72,14 +72,10 @@ class OnlineDetector final : public Detector {
     }
   };
   using Views = std::vector<View>;
-  // CU_T: blocks, and which of those that were read another thread conflicted with since.
-  struct Cu {
-    struct Conflict {
-      BlockNumber block = 0;
-      std::uint64_t moment = 0;
-    };
-    std::vector<BlockNumber> blocks;
-    std::vector<Conflict> conflicts;
+  // A block of a CU's read set that another thread conflicted with since.
+  struct Conflict {
+    BlockNumber block = 0;
+    std::uint64_t moment = 0;
   };
   struct Thread {
     std::vector<TagSet> cells;  // REG_T
@@ -104,7 +100,9 @@ class OnlineDetector final : public Detector {
   void report(std::size_t thread, const View& view, BlockNumber block, Moment store);
   UnitMember merge(std::size_t thread, TagSet data);
   UnitMember join(UnitMember a, UnitMember b);
-  Cu take(UnitMember member);
+  template <class T>
+  T take(std::unordered_map<UnitMember, T>& from, UnitMember unit);
+  void add_conflict(UnitMember unit, const View& view, BlockNumber block);
   void deactivate(std::size_t thread, UnitMember cu);
   void tidy(View& view);
   void reads(UnitMember cu, View& view, BlockNumber block);
@@ -112,12 +110,16 @@ class OnlineDetector final : public Detector {
 
   Views& views(BlockNumber block);
   View& view(std::size_t thread, BlockNumber block);
-  Cu& cu(UnitMember member) { return cus_[units_.of_member(member)]; }
+  // CU_T
+  std::vector<BlockNumber>& blocks(UnitMember member) { return blocks_[units_.of_member(member)]; }
 
   std::string_view name_;
   Units units_;
   TagSets sets_;
-  std::unordered_map<UnitMember, Cu> cus_;  // by the member that stands for the unit
+  // By the member that stands for the unit. Few have conflicts, and every store asks for them.
+  std::unordered_map<UnitMember, std::vector<BlockNumber>> blocks_;
+  std::unordered_map<UnitMember, std::vector<Conflict>> conflicts_;
+  std::uint32_t news_ = 1;  // how often a unit got conflicts
   std::vector<Thread> threads_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   std::uint64_t last_page_ = ~std::uint64_t{0};

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells other detectors, in a thread of its own, all that it is told itself, in the same order: so
-// that the costly ones run beside the walk. It is told of a stretch of the run, and waits at the
-// stretch's end (finish), because what it hands on points into the decoded chunk.
+// Tells another detector, in a thread of its own, all that it is told itself, in the same order: so
+// that the costly ones run beside the walk and each other. What executed and what happened they see
+// because that thread walks the same decoded chunk, a little behind; only what the walk makes of it
+// is handed on, as short notes that say where in the chunk they belong. At the chunk's end it is
+// waited for.
 //
-// One thread tells it and adds detectors, which in between are used by its own thread only.
+// One thread tells it; between begin() and finish() the detector is used by its own thread only.
 #pragma once
 
 #include <array>
@@ -21,35 +23,53 @@ namespace svd {
 
 class Relay final : public Detector {
  public:
-  Relay() : thread_([this] { run(); }) {}
+  explicit Relay(Detector& detector) : detector_(detector), thread_([this] { run(); }) {}
   ~Relay() override;
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
-  // Before the run.
-  void add(Detector& detector) { detectors_.push_back(&detector); }
-  // All that was told has arrived.
-  void finish();
+  // What is told up to finish() is about the chunk, which stays as it is until then. All that
+  // executed and happened in it has to be told.
+  void begin(const Chunk& chunk, Moment first);
+  // All that was told has arrived, or is not listened to after what went wrong, if anything did.
+  [[nodiscard]] std::exception_ptr finish();
+  // In its place: nobody looks at the chunk any more, of which the rest will not be told.
+  void abandon();
 
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override {
-    put(Edge{thread, channel, kind, now, true});
+    put_word(Edge{thread, channel, kind, now, true});
   }
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override {
-    put(Edge{thread, channel, kind, now, false});
+    put_word(Edge{thread, channel, kind, now, false});
   }
-  void access(const Touch& access) override { put(access); }
-  void fresh(Addr address, std::uint64_t size) override { put(Fresh{address, size}); }
+  void access(const Touch& access) override {
+    auto size = static_cast<std::uint16_t>(access.size);
+    if (size == 0 || size != access.size) return put_word(access);
+    // Each by itself: what was just put together from parts cannot be read as a whole for a while.
+    Note& note = put();
+    note.address = access.address;
+    note.moment = static_cast<std::uint32_t>(access.moment - first_);
+    note.site = access.site;
+    note.locks = access.locks;
+    note.thread = access.thread;
+    note.size = size;
+    note.kind = access.kind;
+    note.atomic = access.atomic;
+    note.shared = access.shared;
+  }
+  void fresh(Addr address, std::uint64_t size) override { put_word(Fresh{address, size}); }
   void atomic_block(ThreadIndex thread, bool begins, Moment now) override {
-    put(AtomicBlock{thread, begins, now});
+    put_word(AtomicBlock{thread, begins, now});
   }
   bool follows_execution() const override { return true; }
-  void executed(const Exec& exec, ThreadIndex thread, Moment first) override {
-    put(Executed{exec, thread, first});
-  }
-  void happened(const Event& event, ThreadIndex thread) override { put(Happened{&event, thread}); }
+  void executed(const Exec&, ThreadIndex thread, Moment) override { step(thread); }
+  void happened(const Event&, ThreadIndex thread) override { step(thread); }
   std::vector<RawFinding> findings() override { return {}; }
 
  private:
+  struct Turn {  // what executes and happens from here on is this thread's
+    ThreadIndex thread;
+  };
   struct Edge {
     ThreadIndex thread;
     ChannelId channel;
@@ -66,43 +86,73 @@ class Relay final : public Detector {
     bool begins;
     Moment now;
   };
-  struct Executed {
-    Exec exec;
-    ThreadIndex thread;
-    Moment first;
+  using Word = std::variant<Turn, Touch, Edge, Fresh, AtomicBlock>;
+
+  // Mostly an access. Small, because each comes out of another processor's cache.
+  struct Note {
+    Addr address{};
+    std::uint32_t at = 0;      // so many executions and events of the chunk come before it
+    std::uint32_t moment = 0;  // since the chunk's first one
+    SiteId site{};
+    LockSetId locks{};
+    ThreadIndex thread{};
+    std::uint16_t size = 0;  // 0: it is the word at the same place of words_
+    TouchKind kind{};
+    bool atomic = false;
+    bool shared = false;
   };
-  struct Happened {
-    const Event* event;
-    ThreadIndex thread;
+  static_assert(sizeof(Note) == 32);
+  // Of a chunk.
+  struct Said {
+    std::uint32_t notes = 0;
+    std::uint32_t steps = 0;  // executions and events
+    bool operator==(const Said&) const = default;
   };
-  struct End {};
-  using Word = std::variant<End, Touch, Executed, Edge, Fresh, AtomicBlock, Happened>;
 
   // A ring that stays in the processor's cache, and is handed over a batch at a time: each costs a
   // call to the kernel when the other side waits.
-  static constexpr std::uint64_t kBatch = 1024;
-  static constexpr std::uint64_t kRing = 8 * kBatch;
+  static constexpr std::uint32_t kBatch = 1024;
+  static constexpr std::uint32_t kRing = 8 * kBatch;
 
+  Note& put() {
+    if (said_.notes % kBatch == 0) begin_batch();
+    Note& note = notes_[said_.notes++ % kRing];
+    note.at = said_.steps;
+    return note;
+  }
   template <class T>
-  void put(const T& word) {
-    if (said_ % kBatch == 0) begin_batch();
-    ring_[said_++ % kRing].emplace<T>(word);
+  void put_word(const T& word) {
+    Note& note = put();
+    note.size = 0;
+    words_[static_cast<std::size_t>(&note - notes_.data())].emplace<T>(word);
+  }
+  void step(ThreadIndex thread) {
+    if (thread != said_thread_) put_word(Turn{said_thread_ = thread});
+    if (++said_.steps % kBatch == 0) hand_over();
   }
   void begin_batch();
   void hand_over();
-  void run();
-  void tell(const Word& word);
+  std::exception_ptr wait();
 
-  // What one of the two writes lies in lines of its own: said_ beside ring_, which the other asks
-  // for each word, took up to a third of the walk's time.
+  class Listener;
+  void run();
+
+  // What one of the two writes lies in lines of its own: said_ beside what the other asks for each
+  // time took up to a third of the walk's time.
   static constexpr std::size_t kLine = 64;
-  std::vector<Detector*> detectors_;
-  std::vector<Word> ring_ = std::vector<Word>(kRing);
+  Detector& detector_;
+  std::vector<Note> notes_ = std::vector<Note>(kRing);
+  std::vector<Word> words_ = std::vector<Word>(kRing);
   std::exception_ptr failure_;
-  alignas(kLine) std::uint64_t said_ = 0;
-  alignas(kLine) std::atomic<std::uint64_t> handed_over_ = 0;
-  alignas(kLine) std::atomic<std::uint64_t> told_ = 0;
-  std::thread thread_;  // last: it uses all the others
+  const Chunk* chunk_ = nullptr;  // the last one is none
+  Moment first_{};
+  alignas(kLine) Said said_;
+  ThreadIndex said_thread_{};
+  alignas(kLine) std::atomic<std::uint32_t> begun_ = 0;  // chunks
+  std::atomic<Said> handed_over_{};
+  alignas(kLine) std::atomic<std::uint32_t> told_ = 0;  // notes of the chunk
+  std::atomic<std::uint32_t> finished_ = 0;             // chunks
+  std::thread thread_;                                  // last: it uses all the others
 };
 
 }  // namespace svd

@@ -3,6 +3,9 @@
 #include "detectors/scan.h"
 
 #include <algorithm>
+#include <exception>
+#include <functional>
+#include <iterator>
 #include <span>
 #include <variant>
 
@@ -15,22 +18,6 @@ constexpr std::uint64_t kWidest = 8;  // reads of more are vector instructions
 constexpr std::uint32_t kFutex = 202;
 
 }  // namespace
-
-// Counts the events of a chunk, which is what sets moments apart from seqs.
-class Scan::Visitor {
- public:
-  Visitor(Scan& scan, Moment first, Seq first_seq) : scan_(scan), base_(first - first_seq.value) {}
-
-  [[gnu::always_inline]] void exec(const Exec& exec) { scan_.exec(exec, base_ + exec.seq.value); }
-  void event(const Event& event) {
-    scan_.event(event, base_ + event.seq.value);
-    base_ += 1;
-  }
-
- private:
-  Scan& scan_;
-  Moment base_;  // the moment of seq 0, if only the events so far had been
-};
 
 Scan::Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names,
            LockSets& lock_sets)
@@ -75,16 +62,18 @@ void Scan::add(Detector& detector) {
   if (detector.needs_sharing() && !shared_) shared_.emplace(find_sharing().bytes);
   detector.prepare(preparation());
   any_wants_accesses_ = any_wants_accesses_ || detector.wants_accesses();
-  bool follows = detector.follows_execution();
-  if (follows && several_processors()) {
-    bool first = relay_ == nullptr;
-    if (first) relay_ = std::make_unique<Relay>();
-    relay_->add(detector);
-    if (!first) return;
+  detectors_.push_back(&detector);
+}
+
+void Scan::divide() {
+  divided_ = true;
+  auto follows = [](const Detector* detector) { return detector->follows_execution(); };
+  auto apart = std::stable_partition(detectors_.begin(), detectors_.end(), std::not_fn(follows));
+  if (any_wants_accesses_ && several_processors()) {
+    for (; apart != detectors_.end(); ++apart)
+      *apart = relays_.emplace_back(std::make_unique<Relay>(**apart)).get();
   }
-  Detector* told = follows && relay_ ? relay_.get() : &detector;
-  detectors_.push_back(told);
-  if (follows) followers_.push_back(told);
+  std::copy_if(detectors_.begin(), detectors_.end(), std::back_inserter(followers_), follows);
 }
 
 void Scan::walk(const Columns& columns) {
@@ -94,13 +83,19 @@ void Scan::walk(const Columns& columns) {
 }
 
 void Scan::chunk(std::size_t index, const Chunk& chunk) {
+  if (!divided_) divide();
+  Moment first = moments_.first(index);
+  for (const auto& relay : relays_) relay->begin(chunk, first);
   try {
-    chunk.walk(Visitor(*this, moments_.first(index), chunk.first_seq));
+    chunk.walk(WithMoments(*this, chunk, first));
   } catch (...) {
-    if (relay_) relay_->finish();  // it still looks at the chunk
+    for (const auto& relay : relays_) relay->abandon();
     throw;
   }
-  if (relay_) relay_->finish();
+  std::exception_ptr failure;
+  for (const auto& relay : relays_)
+    if (std::exception_ptr other = relay->finish()) failure = other;
+  if (failure) std::rethrow_exception(failure);
 }
 
 inline void Scan::run(ThreadId thread) {

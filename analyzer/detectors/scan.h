@@ -37,8 +37,9 @@ class Scan : private OrderListener {
   // Takes what the program synchronises by itself as synchronisation: what its loops wait for, and
   // plain stores to atomic words. How many places there are that read what loops wait for.
   std::size_t find_waits();
-  // Those that follow execution run in a thread of their own where this process may use a second
-  // processor.
+  // Before the first chunk. Where this process may use a second processor each that follows
+  // execution runs in a thread of its own; not where nobody wants accesses, because there is
+  // nothing to be done beside it.
   void add(Detector& detector);
 
   // In the order of the trace; chunks that cannot be read are left out. All detectors have seen it
@@ -54,8 +55,9 @@ class Scan : private OrderListener {
   std::uint64_t accesses() const { return accesses_; }  // that detectors were given
 
  private:
-  class Visitor;
+  friend class WithMoments<Scan>;
 
+  void divide();
   SharingScan::Found find_sharing();
   void run(ThreadId thread);
   [[gnu::always_inline]] void exec(const Exec& exec, Moment first);
@@ -85,10 +87,11 @@ class Scan : private OrderListener {
   Descriptors descriptors_;
   AccessFilter filter_;
   Lifetimes lifetimes_;
-  std::vector<Detector*> detectors_;
+  std::vector<Detector*> detectors_;  // that are told here, relays to others among them
   std::vector<Detector*> followers_;  // those of them that follow execution
-  std::unique_ptr<Relay> relay_;      // to those that do
-  std::vector<SiteId> user_site_;     // of each thread: its last instruction in code of the user
+  std::vector<std::unique_ptr<Relay>> relays_;
+  bool divided_ = false;
+  std::vector<SiteId> user_site_;  // of each thread: its last instruction in code of the user
   std::vector<std::uint32_t> system_call_;  // of each thread: the last one
   std::uint64_t accesses_ = 0;
   bool any_wants_accesses_ = false;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cu/tag_sets.h"
@@ -47,15 +48,18 @@ class SkipperStack {
     if (open_.size() == kMost) open_.erase(open_.begin());
     open_.push_back({condition, end});
   }
+  // f(TagSet) of the conditions, but of those that it was called with since `news` became that.
   template <class F>
-  void each(F&& f) const {
-    for (const Open& open : open_) f(open.condition);
+  void each_since(std::uint32_t news, F&& f) {
+    for (Open& open : open_)
+      if (std::exchange(open.told, news) != news) f(open.condition);
   }
 
  private:
   struct Open {
     TagSet condition;
     Pc end{};
+    std::uint32_t told = 0;  // news; 0: never
   };
   std::vector<Open> open_;
 };

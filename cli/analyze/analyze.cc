@@ -161,11 +161,7 @@ class Stats {
 void walk(const TraceReader& trace, Scan& scan, bool quiet, Report& report) {
   Progress progress("analyzing", "instr", trace.steps(), quiet);
   ChunkStream stream(trace, TraceReader::Order::kForward, Columns{.values = false});
-  while (const ChunkStream::Decoded* next = stream.next()) {
-    if (!next->status) {
-      add_lost_chunk(report.diagnostics, trace.chunks()[next->index], next->status.error());
-      continue;
-    }
+  while (const ChunkStream::Decoded* next = stream.next(report.diagnostics)) {
     for (const Event& event : next->chunk.events) {
       if (const auto* gap = std::get_if<Gap>(&event.body))
         note_gap(event, *gap, report.diagnostics);
@@ -205,13 +201,8 @@ std::vector<Harm> judge_harm(const std::vector<const Chosen*>& tellers, bool pap
       }))
     return harm(scan.preparation(), found);
   std::vector<Harm> none(found.size(), Harm::kSome);
-  if (paper || !any([](const DetectorInfo& info) { return info.violations; })) return none;
-  // Of violations only those that would be told matter, and what does no harm is minor.
-  auto upper = std::stable_partition(found.begin(), found.end(),
-                                     [](const RawFinding& finding) { return !finding.minor; });
-  std::span judged(found.begin(), upper);
-  std::vector<Harm> harms = harm(scan.preparation(), judged);
-  for (std::size_t i = 0; i < harms.size(); ++i) judged[i].minor = harms[i] == Harm::kNone;
+  if (!paper && any([](const DetectorInfo& info) { return info.violations; }))
+    mark_harmless(scan.preparation(), found);
   return none;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All that svd-analyze looks for by default, in one pass over recorded programs: from the file to
-// raw findings (code, waits, sharing, detectors, what of the races is harmless), with as many
-// processors as there are, and with one. Instructions a second are by the processor time of the
-// busiest thread, taking all but the first for one: what others do on the machine counts little.
+// What svd-analyze looks for by default, and all that it can look for, in one pass over recorded
+// programs: from the file to findings (code, waits, sharing, detectors, what of the races is
+// harmless), with as many processors as there are, and with one. Instructions a second are by the
+// processor time of the busiest thread, taking all but the first for one: what others do on the
+// machine counts little.
 //
 //   bench_analyze [TRACE...]    default: programs recorded once into the build folder; beside what
 //                               recording them and other tools' detectors take
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -28,7 +30,27 @@
 namespace svd::bench {
 namespace {
 
-std::uint64_t analyze(const std::string& path) {
+struct Way {
+  const char* name;
+  bool all = false;  // detectors, not only those that run by default
+  bool one_processor = false;
+};
+constexpr Way kDefault{""}, kOneProcessor{"1 cpu", false, true}, kAll{"all", true};
+
+// Those that are to run; what several tell of is found by one.
+std::vector<DetectorInfo> detectors_of(const Way& way, const TraceReader& trace) {
+  std::vector<DetectorInfo> chosen;
+  for (const DetectorInfo& info : all_detectors()) {
+    auto same = [&info](const DetectorInfo& other) { return other.make == info.make; };
+    if ((way.all || info.by_default == Default::kYes) &&
+        (!info.needs_atomic_blocks || has_atomic_blocks(trace)) &&
+        std::none_of(chosen.begin(), chosen.end(), same))
+      chosen.push_back(info);
+  }
+  return chosen;
+}
+
+std::uint64_t analyze(const std::string& path, const Way& way) {
   TraceReader trace = open_trace(path);
   Diagnostics diagnostics;
   Places places(trace, diagnostics);
@@ -37,17 +59,23 @@ std::uint64_t analyze(const std::string& path) {
   Scan scan(trace, rules, places, lock_sets);
   scan.find_waits();
   std::vector<std::unique_ptr<Detector>> detectors;
-  for (const DetectorInfo& info : all_detectors()) {
-    if (info.by_default != Default::kYes || (info.needs_atomic_blocks && !has_atomic_blocks(trace)))
-      continue;
+  std::vector<DetectorInfo> chosen = detectors_of(way, trace);
+  for (const DetectorInfo& info : chosen) {
     detectors.push_back(info.make(info.name, scan.threads(), lock_sets));
     scan.add(*detectors.back());
   }
   scan.walk(Columns{.values = false});
   std::uint64_t count = 0;
-  for (const auto& detector : detectors) {
-    std::vector<RawFinding> found = detector->findings();
-    for (Harm each : harm(scan.preparation(), found)) count += each == Harm::kNone ? 0 : 1;
+  for (std::size_t i = 0; i < detectors.size(); ++i) {
+    std::vector<RawFinding> found = detectors[i]->findings();
+    if (chosen[i].violations) {
+      mark_harmless(scan.preparation(), found);
+      std::erase_if(found, [](const RawFinding& violation) { return violation.minor; });
+    }
+    count += found.size();
+    if (chosen[i].told != Told::kHarmful) continue;
+    std::vector<Harm> harms = harm(scan.preparation(), found);
+    count -= static_cast<std::uint64_t>(std::count(harms.begin(), harms.end(), Harm::kNone));
   }
   return count;
 }
@@ -57,15 +85,15 @@ void print_heading() {
              "busiest", "wall s", "Minstr/s", "peak MB", "B/instr", "findings");
 }
 
-void print_row(const std::string& path, bool one_processor) {
+void print_row(const std::string& path, const Way& way) {
   auto steps = static_cast<double>(open_trace(path).steps());
   Cost cost = measure([&] {
-    if (one_processor) test::use_one_processor();
-    return analyze(path);
+    if (way.one_processor) test::use_one_processor();
+    return analyze(path, way);
   });
   fmt::print("{:<16}{:>9.1f}{:>10}{:>8.2f}{:>9.2f}{:>8.2f}{:>10.1f}{:>9.0f}{:>9.2f}{:>10}\n",
-             std::filesystem::path(path).stem().string(), steps / 1e6, one_processor ? "1 cpu" : "",
-             cost.processor, cost.busiest, cost.wall, steps / 1e6 / cost.busiest, cost.megabytes,
+             std::filesystem::path(path).stem().string(), steps / 1e6, way.name, cost.processor,
+             cost.busiest, cost.wall, steps / 1e6 / cost.busiest, cost.megabytes,
              cost.megabytes * 1024 * 1024 / steps, cost.answer);
 }
 
@@ -88,7 +116,7 @@ void measure_others() {
 
 void measure_growth() {
   for (const char* size : {"12000", "37000", "120000", "370000", "1200000"})
-    print_row(recorded({"hash", size}), false);
+    print_row(recorded({"hash", size}), kDefault);
 }
 
 void measure_all(std::vector<std::string> traces) {
@@ -96,8 +124,7 @@ void measure_all(std::vector<std::string> traces) {
   if (ours)
     for (const Program& program : kPrograms) traces.push_back(recorded(program));
   for (const std::string& trace : traces) {
-    print_row(trace, false);
-    print_row(trace, true);
+    for (const Way& way : {kDefault, kOneProcessor, kAll}) print_row(trace, way);
   }
   if (ours) measure_others();
 }

@@ -115,8 +115,9 @@ class Diary final : public Detector {
     note("atomic", t.value, begins ? 1 : 0);
   }
   bool follows_execution() const override { return true; }
-  void executed(const Exec& exec, ThreadIndex t, Moment) override {
+  void executed(const Exec& exec, ThreadIndex t, Moment first) override {
     note("executed", exec.seq.value, t.value);
+    note("at", first.value, t.value);
   }
   void happened(const Event& event, ThreadIndex t) override {
     note("happened", event.seq.value, t.value);
@@ -131,50 +132,125 @@ class Diary final : public Detector {
   }
 };
 
+// A stretch of executions of one step, and events, which stand in it in this order.
+class Stretch {
+ public:
+  Stretch() {
+    chunk_.shapes.resize(1);
+    chunk_.shapes[0].part.end = 1;
+    chunk_.runs.resize(1);
+  }
+  void exec() {
+    chunk_.execs.push_back(0);
+    ++chunk_.runs[0].exec_count;
+  }
+  void event() {
+    auto execs = static_cast<std::uint32_t>(chunk_.execs.size());
+    chunk_.events.push_back({Seq(execs), execs, {}, {}});
+  }
+  const Chunk& chunk() const { return chunk_; }
+
+ private:
+  Chunk chunk_;
+};
+
 TEST(Relay, TellsAllInOrder) {
   std::mt19937 random(4);
   Diary direct, told, also;
-  Relay relay;
-  relay.add(told);
-  relay.add(also);
-  for (int stretch = 0; stretch < 20; ++stretch) {
-    std::vector<Event> events(random() % 3000);
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      events[i].seq = Seq(i);
+  Relay relay(told), beside(also);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<unsigned> kinds(random() % 30000);
+    Stretch stretch;
+    for (unsigned& kind : kinds) {
+      kind = static_cast<unsigned>(random() % 7);
+      if (kind == 5) stretch.exec();
+      if (kind == 6) stretch.event();
+    }
+    relay.begin(stretch.chunk(), Moment(1));
+    beside.begin(stretch.chunk(), Moment(1));
+    Exec exec;
+    std::size_t event = 0;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
       ThreadIndex thread(static_cast<std::uint16_t>(random() % 4));
-      auto kind = random() % 7;
       Touch touch;
       touch.address = Addr(random());
-      touch.size = 1 + random() % 8;
-      Exec exec;
-      exec.seq = Seq(random());
-      for (Detector* detector : {static_cast<Detector*>(&direct), static_cast<Detector*>(&relay)}) {
-        if (kind == 0) detector->acquire(thread, ChannelId(7), EdgeKind::kLock, Moment(i));
-        if (kind == 1) detector->release(thread, ChannelId(8), EdgeKind::kLock, Moment(i));
-        if (kind == 2) detector->access(touch);
-        if (kind == 3) detector->fresh(touch.address, touch.size);
-        if (kind == 4) detector->atomic_block(thread, i % 2 == 0, Moment(i));
-        if (kind == 5) detector->executed(exec, thread, Moment(i));
-        if (kind == 6) detector->happened(events[i], thread);
+      touch.size = 1 + (random() % 8 == 0 ? random() : random() % 8);
+      for (Detector* detector : std::initializer_list<Detector*>{&direct, &relay, &beside}) {
+        if (kinds[i] == 0) detector->acquire(thread, ChannelId(7), EdgeKind::kLock, Moment(i));
+        if (kinds[i] == 1) detector->release(thread, ChannelId(8), EdgeKind::kLock, Moment(i));
+        if (kinds[i] == 2) detector->access(touch);
+        if (kinds[i] == 3) detector->fresh(touch.address, touch.size);
+        if (kinds[i] == 4) detector->atomic_block(thread, i % 2 == 0, Moment(i));
+        if (kinds[i] == 5) detector->executed(exec, thread, Moment(1 + exec.seq.value + event));
+        if (kinds[i] == 6) detector->happened(stretch.chunk().events[event], thread);
       }
+      if (kinds[i] == 5) exec.seq += 1;
+      if (kinds[i] == 6) ++event;
     }
-    relay.finish();
+    ASSERT_EQ(relay.finish(), nullptr);
+    ASSERT_EQ(beside.finish(), nullptr);
     ASSERT_EQ(told.notes, direct.notes);
     ASSERT_EQ(also.notes, direct.notes);
   }
 }
 
+TEST(Relay, AnAccessArrivesAsItWas) {
+  class Last final : public Detector {
+   public:
+    void access(const Touch& access) override { last = access; }
+    void fresh(Addr, std::uint64_t) override {}
+    std::vector<RawFinding> findings() override { return {}; }
+    Touch last;
+  } told;
+  Relay relay(told);
+  Chunk chunk;
+  for (std::uint64_t size : {8U, 0xffffU, 0x10000U, 0x10008U}) {
+    for (bool flag : {false, true}) {
+      Touch touch{Moment(70000),
+                  Addr(0x1234567890),
+                  size,
+                  SiteId(5),
+                  ThreadIndex(3),
+                  LockSetId(999),
+                  flag ? TouchKind::kWrite : TouchKind::kFree,
+                  flag,
+                  !flag};
+      relay.begin(chunk, Moment(1));
+      relay.access(touch);
+      EXPECT_EQ(relay.finish(), nullptr);
+      auto all = [](const Touch& t) {
+        return std::tuple(t.moment, t.address, t.size, t.site, t.thread, t.locks, t.kind, t.atomic,
+                          t.shared);
+      };
+      EXPECT_EQ(all(told.last), all(touch));
+    }
+  }
+}
+
 TEST(Relay, AFailureComesBackAtTheEndOfTheStretch) {
   Diary diary;
-  Relay relay;
-  relay.add(diary);
+  Relay relay(diary);
+  Chunk chunk;
+  relay.begin(chunk, Moment(1));
   relay.access({});
   relay.fresh(Addr(1), 1);
-  EXPECT_THROW(relay.finish(), std::runtime_error);
+  EXPECT_THROW(std::rethrow_exception(relay.finish()), std::runtime_error);
   EXPECT_TRUE(diary.notes.empty());
+  relay.begin(chunk, Moment(1));
   relay.fresh(Addr(2), 1);
-  relay.finish();
+  EXPECT_EQ(relay.finish(), nullptr);
   EXPECT_EQ(diary.notes.size(), 1U);
+}
+
+TEST(Relay, OfAnAbandonedStretchNoMoreIsHeard) {
+  Diary diary;
+  Relay relay(diary);
+  Stretch stretch;
+  for (int i = 0; i < 5000; ++i) stretch.exec();
+  relay.begin(stretch.chunk(), Moment(1));
+  for (int i = 0; i < 3000; ++i) relay.executed({}, ThreadIndex(1), Moment(1));
+  relay.abandon();
+  EXPECT_LE(diary.notes.size(), 2U * 3000);
 }
 
 }  // namespace
