@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace svd {
@@ -12,14 +13,15 @@ namespace svd {
 template <class T>
 class LongList {
  public:
-  void push_back(const T& element) {
+  void push_back(T element) {
     if (size_ % kBlock == 0) blocks_.emplace_back().reserve(kBlock);
-    blocks_.back().push_back(element);
+    blocks_.back().push_back(std::move(element));
     ++size_;
   }
   std::size_t size() const { return size_; }
   const T& back() const { return blocks_.back().back(); }
   const T& operator[](std::size_t index) const { return blocks_[index / kBlock][index % kBlock]; }
+  T& operator[](std::size_t index) { return blocks_[index / kBlock][index % kBlock]; }
 
   // Calls f(const T&) for each, in order.
   template <class F>

@@ -54,6 +54,11 @@ class SkipperStack {
     for (Open& open : open_)
       if (std::exchange(open.told, news) != news) f(open.condition);
   }
+  // f(TagSet&) of the conditions.
+  template <class F>
+  void update(F&& f) {
+    for (Open& open : open_) f(open.condition);
+  }
 
  private:
   struct Open {
