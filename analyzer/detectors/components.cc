@@ -80,6 +80,7 @@ class Components::Tarjan {
 void Components::find() { component_ = Tarjan(*this).run(); }
 
 std::vector<std::uint32_t> Components::way(std::uint32_t from, std::uint32_t to) {
+  if (by_.empty()) by_.resize(component_.size());
   queue_.assign(1, from);
   for (std::size_t i = 0; by_[to].from == kNone; ++i) visit(queue_[i], from);
   std::vector<std::uint32_t> way;

@@ -15,7 +15,7 @@ class Components {
   // `links(f)` calls f(from, to) for each link, twice in the same order; they are numbered in it.
   // Links of a node to itself count for nothing.
   template <class Links>
-  Components(std::size_t nodes, Links&& links) : begin_(nodes + 2), by_(nodes) {
+  Components(std::size_t nodes, Links&& links) : begin_(nodes + 2) {
     links([this](std::uint32_t from, std::uint32_t) { ++begin_[from + 2]; });
     for (std::size_t i = 2; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
     out_.resize(begin_.back());
@@ -48,7 +48,7 @@ class Components {
       begin_;             // of the links that leave a node, in out_; two more at the end
   std::vector<Out> out_;  // by the node that they leave
   std::vector<std::uint32_t> component_;
-  std::vector<By> by_;  // of a search: the link that reached a node
+  std::vector<By> by_;  // of a search: the link that reached a node; empty before the first one
   std::vector<std::uint32_t> queue_;
 };
 

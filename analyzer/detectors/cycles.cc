@@ -38,8 +38,9 @@ void CycleDetector::accessed(UnitMember unit, const Touch& access) {
 
 std::vector<std::optional<bool>> CycleDetector::serializable(
     std::span<const RawFinding> violations) {
+  graph_.close();
   std::vector<std::optional<bool>> answers;
-  UnitCycles cycles(graph_, units_->units());
+  UnitCycles cycles(graph_, units_.units());
   for (const RawFinding& violation : violations) {
     bool cycle = false;
     bool all = violation.instances.size() == violation.occurrences && !graph_.full();
@@ -56,7 +57,8 @@ std::vector<std::optional<bool>> CycleDetector::serializable(
 }
 
 std::vector<RawFinding> CycleDetector::findings() {
-  UnitCycles cycles(graph_, units_->units());
+  graph_.close();
+  UnitCycles cycles(graph_, units_.units());
   std::map<std::vector<std::uint32_t>, RawFinding> by_sites;
   for (const std::vector<UnitCycles::Step>& cycle : cycles.list()) {
     std::vector<std::uint32_t> sites;

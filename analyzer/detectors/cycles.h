@@ -20,11 +20,14 @@ namespace svd {
 
 class CycleDetector final : public Detector, private UnitListener {
  public:
-  // Units are those that `units` finds.
-  CycleDetector(std::string_view name, std::unique_ptr<UnitDetector> units,
-                std::size_t most_arcs = UnitGraph::kMostArcs)
-      : name_(name), units_(std::move(units)), graph_(most_arcs) {
-    units_->tell(static_cast<UnitListener&>(*this));
+  // Units are those that `units` finds, which runs in the same walk and outlives it.
+  CycleDetector(std::string_view name, UnitDetector& units) : name_(name), units_(units) {
+    units_.tell(static_cast<UnitListener&>(*this));
+  }
+  // The same, and runs it.
+  CycleDetector(std::string_view name, std::unique_ptr<UnitDetector> units)
+      : CycleDetector(name, *units) {
+    own_ = std::move(units);
   }
 
   // To be asked after the walk about violations by these units: watch() makes it look out for them.
@@ -33,29 +36,27 @@ class CycleDetector final : public Detector, private UnitListener {
   // that is not known.
   std::vector<std::optional<bool>> serializable(std::span<const RawFinding> violations);
 
-  bool needs_sharing() const override { return units_->needs_sharing(); }
-  void prepare(const Preparation& run) override { units_->prepare(run); }
+  bool needs_sharing() const override { return own_ && own_->needs_sharing(); }
+  void prepare(const Preparation& run) override {
+    if (own_) own_->prepare(run);
+  }
+  bool wants_accesses() const override { return own_ != nullptr; }
+  bool follows_execution() const override { return own_ != nullptr; }
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override {
-    units_->acquire(thread, channel, kind, now);
+    own_->acquire(thread, channel, kind, now);
   }
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override {
-    units_->release(thread, channel, kind, now);
+    own_->release(thread, channel, kind, now);
   }
-  void access(const Touch& access) override { units_->access(access); }
-  void fresh(Addr address, std::uint64_t size) override {
-    units_->fresh(address, size);
-    graph_.fresh(address, size);
-  }
-  bool follows_execution() const override { return true; }
+  void access(const Touch& access) override { own_->access(access); }
+  void fresh(Addr address, std::uint64_t size) override { own_->fresh(address, size); }
   void executed(const Exec& exec, ThreadIndex thread, Moment first) override {
-    units_->executed(exec, thread, first);
+    own_->executed(exec, thread, first);
   }
-  void happened(const Event& event, ThreadIndex thread) override {
-    units_->happened(event, thread);
-  }
+  void happened(const Event& event, ThreadIndex thread) override { own_->happened(event, thread); }
   std::vector<RawFinding> findings() override;
 
-  UnitDetector& units() { return *units_; }
+  UnitDetector& units() { return units_; }
   const UnitGraph& graph() const { return graph_; }
 
  private:
@@ -68,9 +69,11 @@ class CycleDetector final : public Detector, private UnitListener {
                const TagSets& sets) override {
     graph_.decided(unit, thread, by, sets);
   }
+  void unit_fresh(Addr address, std::uint64_t size) override { graph_.fresh(address, size); }
 
   std::string_view name_;
-  std::unique_ptr<UnitDetector> units_;
+  std::unique_ptr<UnitDetector> own_;
+  UnitDetector& units_;
   UnitGraph graph_;
   std::unordered_map<std::uint64_t, UnitMember> watched_;  // by access: its unit
 };

@@ -40,7 +40,7 @@ class Detector : public OrderListener {
   // Before the walk; for those that need to know the whole run first.
   virtual void prepare(const Preparation&) {}
 
-  // False: it only wants to see what executed.
+  // False: it only wants to see what executed, if even that.
   virtual bool wants_accesses() const { return true; }
   virtual void access(const Touch& access) = 0;
   // [address, address + size) is new memory from here on, whatever was there before.

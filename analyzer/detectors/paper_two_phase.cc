@@ -40,6 +40,7 @@ void PaperTwoPhase::prepare(const Preparation& run) {
 void PaperTwoPhase::fresh(Addr address, std::uint64_t size) {
   shadow_.clear(address, size);
   for (Thread& thread : threads_) thread.memory.clear(address, size);
+  heard_fresh(address, size);
 }
 
 void PaperTwoPhase::executed(const Exec& exec, ThreadIndex thread, Moment first) {

@@ -61,6 +61,7 @@ SharingScan::Found Scan::find_sharing() {
 void Scan::add(Detector& detector) {
   if (detector.needs_sharing() && !shared_) shared_.emplace(find_sharing().bytes);
   detector.prepare(preparation());
+  if (!detector.wants_accesses() && !detector.follows_execution()) return;
   any_wants_accesses_ = any_wants_accesses_ || detector.wants_accesses();
   detectors_.push_back(&detector);
 }

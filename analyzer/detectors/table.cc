@@ -19,43 +19,46 @@
 namespace svd {
 namespace {
 
+using Setting = DetectorInfo::Setting;
+
 template <RaceDetector::Mode mode>
-std::unique_ptr<Detector> races(std::string_view name, std::size_t threads, LockSets& lock_sets) {
-  return std::make_unique<RaceDetector>(name, mode, threads, lock_sets);
+std::unique_ptr<Detector> races(std::string_view name, const Setting& setting) {
+  return std::make_unique<RaceDetector>(name, mode, setting.threads, setting.lock_sets);
 }
 
-std::unique_ptr<Detector> declared_atomic(std::string_view name, std::size_t threads, LockSets&) {
-  return std::make_unique<DeclaredAtomic>(name, threads);
+std::unique_ptr<Detector> declared_atomic(std::string_view name, const Setting& setting) {
+  return std::make_unique<DeclaredAtomic>(name, setting.threads);
 }
 
-std::unique_ptr<Detector> lockset(std::string_view name, std::size_t, LockSets& lock_sets) {
-  return std::make_unique<LocksetDetector>(name, lock_sets);
+std::unique_ptr<Detector> lockset(std::string_view name, const Setting& setting) {
+  return std::make_unique<LocksetDetector>(name, setting.lock_sets);
 }
 
-std::unique_ptr<Detector> frontier(std::string_view name, std::size_t threads, LockSets&) {
-  return std::make_unique<FrontierDetector>(name, threads);
+std::unique_ptr<Detector> frontier(std::string_view name, const Setting& setting) {
+  return std::make_unique<FrontierDetector>(name, setting.threads);
 }
 
-std::unique_ptr<Detector> read_log(std::string_view name, std::size_t, LockSets&) {
+std::unique_ptr<Detector> read_log(std::string_view name, const Setting&) {
   return std::make_unique<ReadLog>(name);
 }
 
-std::unique_ptr<Detector> two_phase(std::string_view name, std::size_t threads,
-                                    LockSets& lock_sets) {
-  return std::make_unique<TwoPhaseDetector>(name, threads, lock_sets);
+std::unique_ptr<Detector> two_phase(std::string_view name, const Setting& setting) {
+  return std::make_unique<TwoPhaseDetector>(name, setting.threads, setting.lock_sets);
 }
 
-std::unique_ptr<Detector> paper_two_phase(std::string_view name, std::size_t threads, LockSets&) {
-  return std::make_unique<PaperTwoPhase>(name, threads);
+std::unique_ptr<Detector> paper_two_phase(std::string_view name, const Setting& setting) {
+  return std::make_unique<PaperTwoPhase>(name, setting.threads);
 }
 
 template <bool paper>
-std::unique_ptr<Detector> cycles(std::string_view name, std::size_t threads, LockSets& lock_sets) {
-  return std::make_unique<CycleDetector>(name, make_units(paper, threads, lock_sets));
+std::unique_ptr<Detector> cycles(std::string_view name, const Setting& setting) {
+  if (setting.units != nullptr) return std::make_unique<CycleDetector>(name, *setting.units);
+  return std::make_unique<CycleDetector>(name,
+                                         make_units(paper, setting.threads, setting.lock_sets));
 }
 
-std::unique_ptr<Detector> online(std::string_view name, std::size_t threads, LockSets&) {
-  return std::make_unique<OnlineDetector>(name, threads);
+std::unique_ptr<Detector> online(std::string_view name, const Setting& setting) {
+  return std::make_unique<OnlineDetector>(name, setting.threads);
 }
 
 constexpr std::array kDetectors{

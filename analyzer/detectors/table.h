@@ -29,8 +29,13 @@ struct DetectorInfo {
   Default by_default;
   bool needs_atomic_blocks;  // finds nothing in a trace that declares none
   Told told;
-  using Make = std::unique_ptr<Detector> (*)(std::string_view name, std::size_t threads,
-                                             LockSets& lock_sets);
+  // What there is where a detector is made.
+  struct Setting {
+    std::size_t threads;
+    LockSets& lock_sets;
+    UnitDetector* units = nullptr;  // runs in the same walk
+  };
+  using Make = std::unique_ptr<Detector> (*)(std::string_view name, const Setting& setting);
   Make make;                  // detectors made by the same function are one
   Make make_paper = nullptr;  // with the units of the paper
   bool violations = false;    // of units: they can be serializable nevertheless (cycles.h)

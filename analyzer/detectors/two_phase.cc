@@ -99,7 +99,10 @@ void TwoPhaseDetector::release(ThreadIndex thread, ChannelId channel, EdgeKind k
   if (kind == EdgeKind::kOrder) orders_.release(thread, channel, now);
 }
 
-void TwoPhaseDetector::fresh(Addr address, std::uint64_t size) { shadow_.clear(address, size); }
+void TwoPhaseDetector::fresh(Addr address, std::uint64_t size) {
+  shadow_.clear(address, size);
+  heard_fresh(address, size);
+}
 
 void TwoPhaseDetector::happened(const Event& event, ThreadIndex thread) {
   values_->event(event, thread.value);

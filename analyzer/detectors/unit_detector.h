@@ -34,6 +34,7 @@ class UnitListener {
   // That the unit did something was decided.
   virtual void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by,
                        const TagSets& sets) = 0;
+  virtual void unit_fresh(Addr address, std::uint64_t size) = 0;  // as Detector::fresh
 };
 
 class UnitDetector : public Detector {
@@ -66,6 +67,10 @@ class UnitDetector : public Detector {
     unit_listener_->accessed(unit, access);
     unit_listener_->follows(unit, address, sets);
     unit_listener_->decided(unit, access.thread, control, sets);
+  }
+
+  void heard_fresh(Addr address, std::uint64_t size) const {
+    if (unit_listener_ != nullptr) unit_listener_->unit_fresh(address, size);
   }
 
   Units units_;

@@ -22,9 +22,10 @@
 // it. Of conditions, which lie within each other, there is a point for each one with all that are
 // around it. Units are nodes once it is known which members are one.
 //
-// Cost: an access to a cell makes two arcs and up to two for each other thread that accessed it; 24
-// bytes an arc, 24 bytes a cell and 36 for each thread that accessed it. Above kMostArcs no more
-// are made: cycles that were found are true, but more may have been missed (full()).
+// Cost: an access to a cell makes two arcs and up to two for each other thread that accessed it; 12
+// bytes an arc, 16 an access that makes some, 24 a cell and 36 for each thread that accessed it.
+// Above kMostArcs no more are made: cycles that were found are true, but more may have been missed
+// (full()).
 //
 // Known unsoundness: that a thread overwrites what it had read or written makes no arc, as if each
 // of its writes had a place of its own. What a unit left in registers or private memory when it
@@ -45,36 +46,46 @@ UnitMember UnitGraph::youngest(Node node) const {
   return (node & kPoint) == 0 ? node : points_[node & ~kPoint];
 }
 
-void UnitGraph::arc(Node from, Node to, const Mark& mark) {
+void UnitGraph::arc(Node from, Node to, std::uint32_t mark) {
   if (from == to || full()) return;
   arcs_.push_back({from, to, mark});
 }
 
+// From or to the access at hand.
+void UnitGraph::memory_arc(Node from, Node to) {
+  if (mark_ == 0) {
+    mark_ = static_cast<std::uint32_t>(marks_.size());
+    marks_.push_back(now_);
+  }
+  arc(from, to, mark_);
+}
+
 // The unit comes after all that was added.
-void UnitGraph::after(Past& past, UnitMember unit, const Mark& mark) {
+void UnitGraph::after(Past& past, UnitMember unit) {
   if (past.point == 0 || past.follower == unit) return;
-  arc(past.point, unit, mark);
+  memory_arc(past.point, unit);
   past.follower = unit;
   past.closed = true;
 }
 
-void UnitGraph::add(Past& past, UnitMember unit, const Mark& mark) {
+void UnitGraph::add(Past& past, UnitMember unit) {
   if (past.point != 0 && past.last == unit && !past.closed) return;
   if (past.point == 0 || past.closed) {
     Node before = past.point;
     past.point = point(before == 0 ? unit : youngest(before));
     past.follower = 0;
     past.closed = false;
-    if (before != 0) arc(before, past.point, Mark());
+    if (before != 0) arc(before, past.point);
   }
-  arc(unit, past.point, mark);
+  memory_arc(unit, past.point);
   past.last = unit;
   points_[past.point & ~kPoint] = std::max(youngest(past.point), unit);
 }
 
 void UnitGraph::accessed(UnitMember unit, const Touch& access) {
   if (full()) return;
-  Mark mark(access);
+  now_ = Mark(access);
+  mark_ = 0;
   auto look = [&](Cell& cell, Addr, std::uint64_t) {
     ByThread* own = nullptr;
     for (ByThread& by : cell) {
@@ -82,18 +93,18 @@ void UnitGraph::accessed(UnitMember unit, const Touch& access) {
         own = &by;
         continue;
       }
-      after(by.writes, unit, mark);
-      if (access.writes()) after(by.reads, unit, mark);
+      after(by.writes, unit);
+      if (access.writes()) after(by.reads, unit);
     }
     if (own == nullptr) {
       own = &cell.emplace_back();
       own->thread = access.thread.value;
     }
     if (access.writes()) {
-      add(own->writes, unit, mark);
+      add(own->writes, unit);
     } else {
       if (own->writes.point != 0) follows(unit, own->writes.last);
-      add(own->reads, unit, mark);
+      add(own->reads, unit);
     }
   };
   if (access.kind == TouchKind::kFree) {
@@ -104,7 +115,7 @@ void UnitGraph::accessed(UnitMember unit, const Touch& access) {
 }
 
 void UnitGraph::follows(UnitMember unit, TagSet from, const TagSets& sets) {
-  sets.each(from, [&](UnitMember member) { arc(member, unit, Mark()); });
+  sets.each(from, [&](UnitMember member) { arc(member, unit); });
 }
 
 void UnitGraph::decided(UnitMember unit, ThreadIndex thread, const ControlStack& by,
@@ -130,31 +141,37 @@ void UnitGraph::decided(UnitMember unit, ThreadIndex thread, const ControlStack&
     sets.each(conditions_[left],
               [&](UnitMember m) { youngest_of_all = std::max(youngest_of_all, m); });
     Node all = point(youngest_of_all);
-    if (outer != 0) arc(outer, all, Mark());
-    sets.each(conditions_[left], [&](UnitMember member) { arc(member, all, Mark()); });
+    if (outer != 0) arc(outer, all);
+    sets.each(conditions_[left], [&](UnitMember member) { arc(member, all); });
     known.push_back({conditions_[left], all});
   }
-  if (!known.empty()) arc(known.back().node, unit, Mark());
+  if (!known.empty()) arc(known.back().node, unit);
 }
 
 UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
     : graph_(graph),
       units_(units),
       members_(units.members()),
-      components_(members_ + graph.points_.size(), [this](auto&& f) {
-        for (const UnitGraph::Arc& arc : graph_.arcs_) f(node(arc.from), node(arc.to));
-      }) {}
+      nodes_(members_ + graph.points_.size()) {
+  auto count = [this](UnitGraph::Node node) {
+    std::uint32_t& known = nodes_[index(node)];
+    if (known == 0) known = ++count_;
+  };
+  graph_.arcs_.each([&](const UnitGraph::Arc& arc) { count(arc.from), count(arc.to); });
+  components_.emplace(count_ + std::size_t{1}, [this](auto&& f) {
+    graph_.arcs_.each([&](const UnitGraph::Arc& arc) { f(node(arc.from), node(arc.to)); });
+  });
+}
 
-// Members come first, then points.
-std::uint32_t UnitCycles::node(UnitGraph::Node node) {
-  if ((node & UnitGraph::kPoint) != 0) return members_ + (node & ~UnitGraph::kPoint);
+std::size_t UnitCycles::index(UnitGraph::Node node) {
+  if ((node & UnitGraph::kPoint) != 0) return std::size_t{members_} + (node & ~UnitGraph::kPoint);
   return units_.of_member(node);
 }
 
 // On a cycle, and from memory to the unit that accesses it after others.
 bool UnitCycles::between_threads(const UnitGraph::Arc& arc) {
-  return arc.mark.moment != 0 && (arc.from & UnitGraph::kPoint) != 0 &&
-         components_.together(node(arc.from), node(arc.to));
+  return arc.mark != 0 && (arc.from & UnitGraph::kPoint) != 0 &&
+         components_->together(node(arc.from), node(arc.to));
 }
 
 // To a unit that is older than those which the point is for.
@@ -164,15 +181,16 @@ bool UnitCycles::goes_back(const UnitGraph::Arc& arc) {
 
 std::vector<UnitCycles::Step> UnitCycles::cycle(const UnitGraph::Arc& last) {
   std::vector<Step> cycle;
-  auto take = [&cycle](const UnitGraph::Arc& arc) {
-    if (arc.mark.moment == 0) return;
+  auto take = [&](const UnitGraph::Arc& arc) {
+    if (arc.mark == 0) return;
+    const Mark& mark = graph_.marks_[arc.mark];
     if ((arc.to & UnitGraph::kPoint) != 0) {
-      cycle.push_back({arc.mark, {}});
+      cycle.push_back({mark, {}});
     } else {
-      cycle.back().second = arc.mark;
+      cycle.back().second = mark;
     }
   };
-  for (std::uint32_t link : components_.way(node(last.to), node(last.from)))
+  for (std::uint32_t link : components_->way(node(last.to), node(last.from)))
     take(graph_.arcs_[link]);
   take(last);
   return cycle;
@@ -180,17 +198,19 @@ std::vector<UnitCycles::Step> UnitCycles::cycle(const UnitGraph::Arc& last) {
 
 std::vector<std::vector<UnitCycles::Step>> UnitCycles::list() {
   std::vector<std::vector<Step>> found;
-  std::vector<bool> told(members_ + graph_.points_.size());
+  std::vector<bool> told(count_ + std::size_t{1});
   auto tell = [&](const UnitGraph::Arc& last) {
-    std::uint32_t component = components_.of(node(last.to));
+    std::uint32_t component = components_->of(node(last.to));
     if (!told[component]) found.push_back(cycle(last));
     told[component] = true;
   };
   // What closes a cycle mostly goes back to an older unit.
-  for (const UnitGraph::Arc& arc : graph_.arcs_)
+  graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
     if (between_threads(arc) && goes_back(arc)) tell(arc);
-  for (const UnitGraph::Arc& arc : graph_.arcs_)
+  });
+  graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
     if (between_threads(arc)) tell(arc);
+  });
   return found;
 }
 

@@ -6,12 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cu/control_stack.h"
 #include "cu/tag_sets.h"
 #include "cu/units.h"
 #include "detectors/components.h"
+#include "detectors/long_list.h"
 #include "detectors/shadow.h"
 #include "detectors/touch.h"
 
@@ -19,17 +21,22 @@ namespace svd {
 
 class UnitGraph {
  public:
-  // 16 million arcs: 400 MB.
+  // 16 million arcs: 200 MB, and as many marks at most: 260 MB.
   static constexpr std::size_t kMostArcs = std::size_t{1} << 24;
 
-  explicit UnitGraph(std::size_t most_arcs = kMostArcs) : most_arcs_(most_arcs) {}
+  explicit UnitGraph(std::size_t most_arcs = kMostArcs) : most_arcs_(most_arcs) {
+    marks_.push_back({});
+  }
 
   // What UnitListener (unit_detector.h) hears.
   void accessed(UnitMember unit, const Touch& access);
-  void follows(UnitMember unit, UnitMember from) { arc(from, unit, Mark()); }
+  void follows(UnitMember unit, UnitMember from) { arc(from, unit); }
   void follows(UnitMember unit, TagSet from, const TagSets& sets);
   void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by, const TagSets& sets);
   void fresh(Addr address, std::uint64_t size) { shadow_.clear(address, size); }
+
+  // Nothing more will be heard.
+  void close() { shadow_ = {}; }
 
   std::size_t arcs() const { return arcs_.size(); }
   // Whether arcs are missing, because there were too many.
@@ -43,7 +50,7 @@ class UnitGraph {
   static constexpr Node kPoint = 0x80000000;
   struct Arc {
     Node from = 0, to = 0;
-    Mark mark;  // of the access of the unit, where the arc is from or to memory
+    std::uint32_t mark = 0;  // of the access of the unit, where the arc is from or to memory
   };
   // What one thread did to a cell: all its writes, or all its reads, up to here. A copy is of a
   // cell that was divided.
@@ -79,13 +86,17 @@ class UnitGraph {
 
   Node point(UnitMember youngest);
   UnitMember youngest(Node node) const;
-  void arc(Node from, Node to, const Mark& mark);
-  void after(Past& past, UnitMember unit, const Mark& mark);
-  void add(Past& past, UnitMember unit, const Mark& mark);
+  void arc(Node from, Node to, std::uint32_t mark = 0);
+  void memory_arc(Node from, Node to);
+  void after(Past& past, UnitMember unit);
+  void add(Past& past, UnitMember unit);
 
   std::size_t most_arcs_;
-  std::vector<Arc> arcs_;
-  std::vector<UnitMember> points_;  // of each the youngest member that leads to it
+  LongList<Arc> arcs_;
+  LongList<Mark> marks_;         // number 0 is none
+  LongList<UnitMember> points_;  // of each the youngest member that leads to it
+  Mark now_;                     // the access at hand
+  std::uint32_t mark_ = 0;       // its number, once it has one
   Shadow<Cell> shadow_;
   std::vector<std::vector<Decision>> decisions_;  // of each thread: the last ones, outermost first
   std::uint32_t generation_ = 0;                  // of the sets that they name
@@ -105,14 +116,16 @@ class UnitCycles {
 
   // Whether each has to come before the other.
   bool together(UnitMember a, UnitMember b) {
-    return components_.together(node(a), node(b)) && node(a) != node(b);
+    std::uint32_t one = node(a), other = node(b);
+    return one != 0 && other != 0 && one != other && components_->together(one, other);
   }
   // For each set of units that have to come before each other a short cycle; none when all can be
   // put one after the other.
   std::vector<std::vector<Step>> list();
 
  private:
-  std::uint32_t node(UnitGraph::Node node);
+  std::size_t index(UnitGraph::Node node);
+  std::uint32_t node(UnitGraph::Node node) { return nodes_[index(node)]; }
   bool between_threads(const UnitGraph::Arc& arc);
   bool goes_back(const UnitGraph::Arc& arc);
   std::vector<Step> cycle(const UnitGraph::Arc& last);
@@ -120,7 +133,10 @@ class UnitCycles {
   const UnitGraph& graph_;
   Units& units_;
   std::uint32_t members_;
-  Components components_;
+  // Of members, then of points: which node they are in components_, those that have no arc none.
+  std::vector<std::uint32_t> nodes_;
+  std::uint32_t count_ = 0;
+  std::optional<Components> components_;
 };
 
 }  // namespace svd

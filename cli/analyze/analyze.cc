@@ -311,6 +311,7 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   }
   stats.pass("waits");
   std::vector<Running> detectors;
+  DetectorInfo::Setting setting{scan.threads(), lock_sets};
   for (const Chosen& chosen : options.detectors) {
     const DetectorInfo& info = *chosen.info;
     if (info.needs_atomic_blocks && !has_atomic_blocks(trace)) continue;
@@ -320,8 +321,9 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
     auto same = std::find_if(detectors.begin(), detectors.end(),
                              [make](const Running& other) { return other.make == make; });
     if (same == detectors.end()) {
-      same = detectors.insert(same, {make, make(info.name, scan.threads(), lock_sets), {}});
+      same = detectors.insert(same, {make, make(info.name, setting), {}});
       scan.add(*same->detector);
+      if (auto* units = dynamic_cast<UnitDetector*>(same->detector.get())) setting.units = units;
     }
     same->tellers.push_back(&chosen);
     report.looked.emplace_back(info.name);

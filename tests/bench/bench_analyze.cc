@@ -60,9 +60,11 @@ std::uint64_t analyze(const std::string& path, const Way& way) {
   scan.find_waits();
   std::vector<std::unique_ptr<Detector>> detectors;
   std::vector<DetectorInfo> chosen = detectors_of(way, trace);
+  DetectorInfo::Setting setting{scan.threads(), lock_sets};
   for (const DetectorInfo& info : chosen) {
-    detectors.push_back(info.make(info.name, scan.threads(), lock_sets));
+    detectors.push_back(info.make(info.name, setting));
     scan.add(*detectors.back());
+    if (auto* units = dynamic_cast<UnitDetector*>(detectors.back().get())) setting.units = units;
   }
   scan.walk(Columns{.values = false});
   std::uint64_t count = 0;
