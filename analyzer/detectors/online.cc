@@ -142,7 +142,11 @@ void OnlineDetector::executed(const Exec& exec, ThreadIndex thread, Moment first
   for (next_ = 0; next_ < pending_.size() && pending_[next_].moment < first; ++next_)
     remote(pending_[next_]);
   memories_.clear();
-  exec.accesses([this](const MemoryAccess& memory) { memories_.push_back(memory); });
+  exec.accesses([this](const MemoryAccess& memory) {
+    // Others' views of the block are looked at, too; mostly the first one is one's own.
+    __builtin_prefetch(&views_[first_view(memory.address.value / kBlock)]);
+    memories_.push_back(memory);
+  });
   next_memory_ = 0;
   segments_.clear();
   if (abstract_) {

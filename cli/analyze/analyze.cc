@@ -258,8 +258,17 @@ void judge(const DetectorInfo& info, bool paper, Scan& scan, std::vector<RawFind
 struct Running {
   DetectorInfo::Make make;
   std::unique_ptr<Detector> detector;
-  std::vector<const Chosen*> tellers;
+  std::vector<const Chosen*> tellers{};
+  std::vector<RawFinding> found{};
 };
+
+// Each gives its memory back before the next one is asked; one may need those before it.
+void collect(std::vector<Running>& detectors) {
+  for (auto running = detectors.rbegin(); running != detectors.rend(); ++running) {
+    running->found = running->detector->findings();
+    running->detector.reset();
+  }
+}
 
 bool is_for_slice(const Finding& finding, const std::vector<Chosen>& chosen) {
   return std::any_of(chosen.begin(), chosen.end(), [&finding](const Chosen& one) {
@@ -321,7 +330,7 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
     auto same = std::find_if(detectors.begin(), detectors.end(),
                              [make](const Running& other) { return other.make == make; });
     if (same == detectors.end()) {
-      same = detectors.insert(same, {make, make(info.name, setting), {}});
+      same = detectors.insert(same, {make, make(info.name, setting)});
       scan.add(*same->detector);
       if (auto* units = dynamic_cast<UnitDetector*>(same->detector.get())) setting.units = units;
     }
@@ -333,8 +342,9 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   stats.pass("detect");
   // From here on all that detectors found is known; a second look gives it values and names.
   Source source{trace, scan.moments(), scan.sites(), lock_sets, places};
-  for (const Running& running : detectors) {
-    std::vector<RawFinding> all = running.detector->findings();
+  collect(detectors);
+  for (Running& running : detectors) {
+    std::vector<RawFinding>& all = running.found;
     std::vector<Harm> harms = judge_harm(running.tellers, options.paper_units, scan, all);
     for (const Chosen* teller : running.tellers) {
       std::vector<RawFinding> raw = told(*teller, all, harms, failed(trace), report.diagnostics);
