@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "detectors/long_list.h"
 #include "detectors/shadow.h"
 #include "detectors/two_phase_sharing.h"
 #include "detectors/unit_detector.h"
@@ -23,7 +24,9 @@ namespace svd {
 class PaperTwoPhase final : public UnitDetector {
  public:
   PaperTwoPhase(std::string_view name, std::size_t threads)
-      : UnitDetector(threads), name_(name), threads_(threads) {}
+      : UnitDetector(threads), name_(name), threads_(threads) {
+    conflicts_.push_back({});  // remarks count from 1
+  }
 
   bool needs_sharing() const override { return true; }
   void prepare(const Preparation& run) override;
@@ -73,7 +76,7 @@ class PaperTwoPhase final : public UnitDetector {
 
   std::string_view name_;
   std::vector<Thread> threads_;
-  std::vector<Conflict> conflicts_{1};  // by remark of their units
+  LongList<Conflict> conflicts_;  // by remark of their units
   Shadow<Cell> shadow_;
   const CodeTable* code_ = nullptr;
   std::optional<ControlTracker> tracker_;

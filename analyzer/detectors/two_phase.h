@@ -15,6 +15,7 @@
 #include "cu/value_flow.h"
 #include "detectors/clocks.h"
 #include "detectors/few.h"
+#include "detectors/long_list.h"
 #include "detectors/shadow.h"
 #include "detectors/two_phase_sharing.h"
 #include "detectors/unit_detector.h"
@@ -29,7 +30,9 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
         name_(name),
         lock_sets_(lock_sets),
         orders_(threads),
-        threads_(threads) {}
+        threads_(threads) {
+    conflicts_.push_back({});  // remarks count from 1
+  }
 
   bool needs_sharing() const override { return true; }
   void prepare(const Preparation& run) override;
@@ -126,7 +129,7 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   LockSets& lock_sets_;
   Clocks orders_;
   std::vector<Thread> threads_;
-  std::vector<Conflict> conflicts_{1};  // by remark
+  LongList<Conflict> conflicts_;  // by remark
   Shadow<Cell> shadow_;
   std::optional<Seq> fault_;  // the instruction of which the program died
   std::optional<ValueFlow> values_;
