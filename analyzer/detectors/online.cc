@@ -444,15 +444,13 @@ void OnlineDetector::forget_units() {
   views_.each([&](const View& view) { need(view.cu); });
   each_held([&](TagSet set) { sets_.each(set, need); });
   std::vector<ViewIndex> kept;
+  std::vector<UnitMember> kept_for(views_.size());  // of each view the last unit
   for (UnitMember unit = 1; unit < units_.members(); ++unit) {
     kept.clear();
-    take_views(all_units_[unit], [&](ViewIndex view) { kept.push_back(view); });
-    if (!needed[unit]) {
-      if (all_units_[unit].conflicted != 0) take_conflicts(unit);
-      continue;
-    }
-    std::sort(kept.begin(), kept.end());
-    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    take_views(all_units_[unit], [&](ViewIndex view) {
+      if (needed[unit] && std::exchange(kept_for[view], unit) != unit) kept.push_back(view);
+    });
+    if (!needed[unit] && all_units_[unit].conflicted != 0) take_conflicts(unit);
     for (ViewIndex view : kept) add(unit, view);
   }
   for (ViewIndex at = 1; at < views_.size(); ++at) forget_readers(views_[at], needed);
