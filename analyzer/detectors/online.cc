@@ -39,6 +39,7 @@
 #include "detectors/online.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace svd {
@@ -251,6 +252,7 @@ void OnlineDetector::reads(UnitMember unit, ViewIndex at, BlockNumber block) {
     if (others->size() == others->capacity()) {
       find_readers(view);
       *others = readers_;
+      others->reserve(2 * readers_.size() + 1);
     }
     others->push_back(view.reader);
   }
@@ -285,6 +287,7 @@ void OnlineDetector::store(std::size_t thread, BlockNumber block, const Mark& ma
 }
 
 UnitMember OnlineDetector::begin(std::size_t thread) {
+  if (units_.members() > kMembers) throw std::length_error("svd-online: more than 10^9 units");
   all_units_.push_back({});
   return units_.begin(thread);
 }
@@ -454,7 +457,7 @@ void OnlineDetector::forget_units() {
     for (ViewIndex view : kept) add(unit, view);
   }
   for (ViewIndex at = 1; at < views_.size(); ++at) forget_readers(views_[at], needed);
-  most_nodes_ = 2 * used_nodes_ + kLeastNodes;
+  most_nodes_ = 2 * used_nodes_ + least_nodes_ + units_.members() / 4;
 }
 
 void OnlineDetector::forget_readers(View& view, const std::vector<bool>& needed) {

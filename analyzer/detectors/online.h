@@ -27,8 +27,13 @@ namespace svd {
 
 class OnlineDetector final : public Detector {
  public:
-  OnlineDetector(std::string_view name, std::size_t threads)
+  // What nothing can follow from any more is looked for when so many places in read and write sets
+  // are in use.
+  static constexpr std::size_t kLeastNodes = std::size_t{1} << 20;  // 8 MB
+
+  OnlineDetector(std::string_view name, std::size_t threads, std::size_t least_nodes = kLeastNodes)
       : name_(name),
+        least_nodes_(least_nodes),
         units_(threads),
         sets_(units_, [this](UnitMember a, UnitMember b) { join(a, b); }),
         threads_(threads) {
@@ -109,7 +114,6 @@ class OnlineDetector final : public Detector {
   struct Operands {
     TagSet data, address, condition;
   };
-  static constexpr std::size_t kLeastNodes = std::size_t{1} << 20;  // 8 MB
   static constexpr std::uint64_t kPageBlocks = 1024;
   using Page = std::array<ViewIndex, kPageBlocks>;
 
@@ -150,6 +154,7 @@ class OnlineDetector final : public Detector {
   Pc reconvergence(BlockId block, std::size_t index);
 
   std::string_view name_;
+  std::size_t least_nodes_;
   Units units_;
   TagSets sets_;
   LongList<Unit> all_units_;  // by the member that stands for the unit
@@ -159,7 +164,7 @@ class OnlineDetector final : public Detector {
   LongList<Node> nodes_;
   NodeIndex free_nodes_ = 0;  // the first of a chain
   std::size_t used_nodes_ = 0;
-  std::size_t most_nodes_ = kLeastNodes;  // used; then what nothing can follow from is forgotten
+  std::size_t most_nodes_ = least_nodes_;  // that may be used before some are looked for
   // Few units have conflicts, and every store asks for them.
   std::unordered_map<UnitMember, std::vector<Conflict>> conflicts_;
   std::uint32_t news_ = 1;  // how often a unit got conflicts

@@ -115,6 +115,7 @@ inline void Scan::accesses(const Exec& exec, Moment first) {
   Counts counts = filter_.counts(running_, exec);
   if (counts == Counts::kNot) return;
   bool user = counts == Counts::kUser;
+  if (user && sync_.waits(running_)) sync_.goes_on(running_, first, *this);
   SiteId& user_site = user_site_[running_.value];
   if (user && !filter_.is_stub(exec.shape->id))
     user_site = sites_.of(exec.shape->id, exec.shape->part.end - 1U);

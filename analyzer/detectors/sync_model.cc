@@ -25,6 +25,7 @@ SyncModel::SyncModel(const TraceReader& trace, LockSets& lock_sets) : lock_sets_
   for (const ThreadInfo& thread : trace.threads()) {
     indices_.emplace(thread.id, ThreadIndex(static_cast<std::uint16_t>(held_.size())));
     held_.push_back(kNoLocks);
+    waits_.emplace_back();
   }
 }
 
@@ -104,11 +105,9 @@ void SyncModel::on(const At& at, const Sync& sync) {
     case SyncOp::kCondTimedwait:
       if (begins) {
         unlock(at, sync.second);
+        waits_[at.thread.value] = Wait{sync.object, sync.second};
       } else {
-        lock(at, sync.second, false);
-        if (done)
-          at.listener.acquire(at.thread, channel(sync.object, Part::kMain), EdgeKind::kOrder,
-                              at.now);
+        end_wait(at, {sync.object, sync.second}, done);
       }
       break;
     case SyncOp::kCondSignal:
@@ -137,6 +136,17 @@ void SyncModel::on(const At& at, const Sync& sync) {
     default:
       break;
   }
+}
+
+void SyncModel::end_wait(const At& at, Wait wait, bool done) {
+  waits_[at.thread.value].reset();
+  lock(at, wait.mutex, false);
+  if (done)
+    at.listener.acquire(at.thread, channel(wait.condition, Part::kMain), EdgeKind::kOrder, at.now);
+}
+
+void SyncModel::goes_on(ThreadIndex thread, Moment now, OrderListener& listener) {
+  end_wait({thread, now, listener}, *waits_[thread.value], true);
 }
 
 void SyncModel::lock(const At& at, Addr object, bool shared) {

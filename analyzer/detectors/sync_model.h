@@ -47,6 +47,10 @@ class SyncModel {
   LockSetId held(ThreadIndex thread) const { return held_[thread.value]; }
 
   void event(const Event& event, Moment now, OrderListener& listener);
+  // Whether it waits for a condition. That the wait ended may not be told (of a program that was
+  // linked statically, where a library called): then it has when the thread is in the user's code.
+  bool waits(ThreadIndex thread) const { return waits_[thread.value].has_value(); }
+  void goes_on(ThreadIndex thread, Moment now, OrderListener& listener);
   // Any read: what was written atomically is read as if atomically, because the instructions are
   // the same ones.
   void read(ThreadIndex thread, Addr address, Moment now, OrderListener& listener);
@@ -75,6 +79,9 @@ class SyncModel {
     std::uint64_t arrived = 0;
     std::uint64_t round = 0;
   };
+  struct Wait {
+    Addr condition{}, mutex{};
+  };
   struct At;  // an event with all that goes with it
 
   // A filter for addresses that may have been written atomically.
@@ -90,6 +97,7 @@ class SyncModel {
   void on(const At& at, const ThreadJoin& join);
   void on(const At& at, const Sync& sync);
   void on(const At&, const auto&) {}
+  void end_wait(const At& at, Wait wait, bool done);
   void lock(const At& at, Addr object, bool shared);
   void unlock(const At& at, Addr object);
   void barrier(const At& at, const Sync& sync);
@@ -101,6 +109,7 @@ class SyncModel {
   std::vector<bool> atomics_ = std::vector<bool>(std::size_t{1} << kAtomicsBits);
   std::unordered_map<ThreadId, ThreadIndex> indices_;
   std::vector<LockSetId> held_;
+  std::vector<std::optional<Wait>> waits_;  // of each thread
   std::unordered_map<Key, ChannelId, KeyHash> channels_;
   std::unordered_map<Addr, Barrier> barriers_;
   std::map<std::pair<Addr, ThreadIndex>, std::uint64_t> rounds_;  // that threads wait for

@@ -42,7 +42,7 @@ class UnitDetector : public Detector {
   using Listener = std::function<void(const UnitPart&)>;
   // Hears of each part, in the order of the run.
   void tell(Listener listener) { listener_ = std::move(listener); }
-  // The listener must outlive it.
+  // The listener must live as long as the walk.
   void tell(UnitListener& listener) { unit_listener_ = &listener; }
   Units& units() { return units_; }
 

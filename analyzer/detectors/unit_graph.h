@@ -21,12 +21,10 @@ namespace svd {
 
 class UnitGraph {
  public:
-  // 16 million arcs: 200 MB, and as many marks at most: 260 MB.
+  // 16 million arcs: 200 MB, and as many marks at most: 270 MB.
   static constexpr std::size_t kMostArcs = std::size_t{1} << 24;
 
-  explicit UnitGraph(std::size_t most_arcs = kMostArcs) : most_arcs_(most_arcs) {
-    marks_.push_back({});
-  }
+  UnitGraph() { marks_.push_back({}); }
 
   // What UnitListener (unit_detector.h) hears.
   void accessed(UnitMember unit, const Touch& access);
@@ -40,7 +38,7 @@ class UnitGraph {
 
   std::size_t arcs() const { return arcs_.size(); }
   // Whether arcs are missing, because there were too many.
-  bool full() const { return arcs_.size() >= most_arcs_; }
+  bool full() const { return arcs_.size() >= kMostArcs; }
 
  private:
   friend class UnitCycles;
@@ -91,7 +89,6 @@ class UnitGraph {
   void after(Past& past, UnitMember unit);
   void add(Past& past, UnitMember unit);
 
-  std::size_t most_arcs_;
   LongList<Arc> arcs_;
   LongList<Mark> marks_;         // number 0 is none
   LongList<UnitMember> points_;  // of each the youngest member that leads to it

@@ -13,6 +13,13 @@ std::string file_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
+// Of a function that was linked statically: what rules call its library.
+std::string_view library_of(std::string_view function) {
+  bool cxx = function.starts_with("std::") || function.starts_with("__gnu_cxx::") ||
+             function.starts_with("operator ");
+  return cxx ? "libstdc++.so, linked in" : "libc.so, linked in";
+}
+
 bool is_system_header(std::string_view file) {
   return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
 }
@@ -21,7 +28,11 @@ bool is_system_header(std::string_view file) {
 
 CodeName Places::code(Pc pc) {
   const Place& place = map_.at(pc);
-  return {std::string(place.module), std::string(place.frames.back().function), !map_.is_user(pc)};
+  std::string_view function = place.frames.back().function;
+  bool system = !map_.is_user(pc);
+  bool linked_in = system && place.module == trace_.process().executable;
+  std::string_view module = linked_in ? library_of(function) : place.module;
+  return {std::string(module), std::string(function), system};
 }
 
 std::vector<std::string_view> Places::functions(Pc pc) {

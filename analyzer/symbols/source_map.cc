@@ -65,6 +65,7 @@ struct SourceMap::Impl {
   }
 
   std::vector<std::unique_ptr<ModuleSource>> modules;
+  bool dynamic = false;            // the system's libraries are modules of their own
   std::vector<Mapped> mapped;      // by address
   SymbolTable recorded_functions;  // those that the trace itself names
   SymbolTable recorded_data;
@@ -84,6 +85,8 @@ SourceMap::Impl::Impl(const TraceReader& trace, Diagnostics& diagnostics) : bloc
       mapped.push_back(
           {segment.address.value, segment.address.value + segment.size, modules.back().get()});
     std::error_code error;
+    dynamic =
+        dynamic || (modules.back()->owner() == Owner::kSystem && module.path.starts_with('/'));
     if (modules.back()->owner() != Owner::kProgram) continue;
     auto time = std::filesystem::last_write_time(module.path, error);
     if (!error) built = std::max(built, time);
@@ -154,9 +157,12 @@ const Place& SourceMap::at(Pc pc) {
   return at->second;
 }
 
-bool SourceMap::is_user(Pc pc) const {
-  const ModuleSource* module = impl_->module_of(pc.value);
-  return module == nullptr || module->owner() == Owner::kProgram;
+bool SourceMap::is_user(Pc pc) {
+  ModuleSource* module = impl_->module_of(pc.value);
+  if (module == nullptr) return true;
+  if (module->owner() != Owner::kProgram) return false;
+  // The C library as distributions have it is without debug information.
+  return impl_->dynamic || module->debug() == nullptr || at(pc).frames.back().line != 0;
 }
 
 std::vector<Pc> SourceMap::pcs_of_line(std::string_view file, std::uint32_t line) {

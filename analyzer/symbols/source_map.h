@@ -58,8 +58,9 @@ class SourceMap {
 
   // Whether the code is the program's own: not in a library of the system (the C and C++ runtimes,
   // whatever lies directly in the loader's folders) nor in the vdso. Servers in /usr/sbin, plugins
-  // in folders of their own and generated code are the program's own.
-  bool is_user(Pc pc) const;
+  // in folders of their own and generated code are the program's own. In a program that was linked
+  // statically and has debug information, code without any is a library's.
+  bool is_user(Pc pc);
 
   // Where statements begin in this line, ascending. A file is meant by its name or by its last
   // folders and name: "log.c", "server/log.c".

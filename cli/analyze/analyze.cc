@@ -332,7 +332,8 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
     if (same == detectors.end()) {
       same = detectors.insert(same, {make, make(info.name, setting)});
       scan.add(*same->detector);
-      if (auto* units = dynamic_cast<UnitDetector*>(same->detector.get())) setting.units = units;
+      auto* units = dynamic_cast<UnitDetector*>(same->detector.get());
+      if (units != nullptr && paper == options.paper_units) setting.units = units;
     }
     same->tellers.push_back(&chosen);
     report.looked.emplace_back(info.name);
