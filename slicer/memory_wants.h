@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "dpdg/bring_near.h"
 #include "dpdg/byte_shadow.h"
 #include "slicer/wants.h"
 
@@ -81,7 +82,7 @@ class Shared {
     std::uint32_t id = free_;
     if (id != 0) {
       free_ = nodes_[id].next;
-      __builtin_prefetch(&nodes_[free_]);
+      bring_near(&nodes_[free_]);
     } else {
       id = static_cast<std::uint32_t>(nodes_.size());
       nodes_.emplace_back();
@@ -106,7 +107,7 @@ class Shared {
   const T& operator[](std::uint32_t id) const { return nodes_[id].value; }
   std::uint32_t next(std::uint32_t id) const { return nodes_[id].next; }
   // Brings nearer what is asked for soon.
-  void prefetch(std::uint32_t id) const { __builtin_prefetch(&nodes_[id]); }
+  void prefetch(std::uint32_t id) const { bring_near(&nodes_[id]); }
 
  private:
   struct Node {

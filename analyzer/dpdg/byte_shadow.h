@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "dpdg/bring_near.h"
 #include "dpdg/page_table.h"
 #include "svd/trace/types.h"
 
@@ -63,7 +64,7 @@ class ByteShadow {
     if (page == nullptr) return;
     std::size_t index = address.value >> 3 & kCellMask;
     prefetch_all(page->cells[index]);
-    __builtin_prefetch(&page->split[index]);
+    bring_near(&page->split[index]);
   }
   void prefetch_word(Addr address) const {
     const Page* page = pages_.find(address.value >> kPageBits);
@@ -230,8 +231,8 @@ class ByteShadow {
   template <class T>
   static void prefetch_all(const T& what) {
     const char* first = reinterpret_cast<const char*>(&what);
-    __builtin_prefetch(first);
-    if (sizeof what > 1) __builtin_prefetch(first + sizeof what - 1);
+    bring_near(first);
+    if (sizeof what > 1) bring_near(first + sizeof what - 1);
   }
 
   // f(address, size) of what lies in one page.
