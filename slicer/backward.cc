@@ -16,8 +16,9 @@
 // that decided. An instance that satisfies a want joins the slice and wants what it follows from.
 // Its distance is final when it is met, because whatever needs it comes later in the trace: a
 // shortest path without a queue.
-// What decided about a chunk's instances is found by the thread that decodes it.
-// Cost: time linear in the trace; a word of 48 bytes for 8 bytes of the program's memory, and what
+// What decided about a chunk's instances is found by the thread that decodes it, and so are, when
+// this walk is done with the chunk, the order edges and triples (order_walk.h).
+// Cost: time linear in the trace; words of 56 bytes for 8 bytes of the program's memory, and what
 // is wanted at one time.
 #include "slicer/backward.h"
 
@@ -36,21 +37,18 @@ constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
 }  // namespace
 
 BackwardWalk::BackwardWalk(const SliceInput& input, const std::vector<Criterion>& criteria,
-                           const SliceOptions& options, const ThreadOrder& order,
-                           const ThreadOrder& handed, const Sequencers* sequencers)
+                           const SliceOptions& options, const Sequencers* sequencers)
     : input_(input),
       options_(options),
-      order_(order),
-      handed_(handed),
-      sequencers_(sequencers),
       criteria_(criteria),
       faults_(input.control.faults()),
       code_(input.code, input.trace.blocks(), options),
       counted_(input.code.instr_count()),
       deciding_(input.trace.chunks().size()),
       touches_(code_.most_slots()),
+      order_walk_(input, options, code_, sequencers),
       limited_(options.scope.limits()) {
-  if (options.which) members_ = InstanceSet(input.trace), beside_ = InstanceSet(input.trace);
+  if (options.which) members_ = InstanceSet(input.trace);
   std::sort(criteria_.begin(), criteria_.end(),
             [](const Criterion& a, const Criterion& b) { return a.seq < b.seq; });
 }
@@ -60,7 +58,11 @@ void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progres
   auto find_parents = [this](const ChunkStream::Decoded& decoded) {
     input_.control.parents(decoded.index, decoded.chunk, controls_[decoded.place]);
   };
-  ChunkStream stream(input_.trace, TraceReader::Order::kBackward, kColumns, find_parents);
+  auto find_order = [this](const ChunkStream::Decoded& decoded) {
+    if (options_.races) order_walk_.follow(decoded.chunk, joins_[decoded.place]);
+  };
+  ChunkStream stream(input_.trace, TraceReader::Order::kBackward, kColumns, find_parents,
+                     find_order);
   while (const ChunkStream::Decoded* next = stream.next(diagnostics)) {
     begin_chunk(*next);
     next->chunk.walk_back(*this);
@@ -84,7 +86,9 @@ void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progres
 void BackwardWalk::begin_chunk(const ChunkStream::Decoded& decoded) {
   flush_decision();
   control_ = &controls_[decoded.place];
-  addresses_ = decoded.chunk.addresses.data();
+  joined_ = &joins_[decoded.place];
+  joined_->clear();
+  ahead_.begin_chunk(decoded.chunk);
   exec_index_ = decoded.chunk.execs.size();
   chunk_first_ = decoded.chunk.first_seq;
   decides_.assign(decoded.chunk.steps, 0);
@@ -114,13 +118,14 @@ void BackwardWalk::exec(const Exec& exec) {
   const Part& part = exec.shape->part;
   ThreadState& state = thread(exec.thread);
   if (part.end > steps.size()) return;
-  while (!faults_.empty() && faults_.back() >= exec.end())
-    faults_ = faults_.first(faults_.size() - 1);
-  prefetch(exec);
+  faults_.reach(exec);
+  ahead_.bring(memory_, exec, [this](const MemoryWord& word) {
+    if (word.more != 0) memory_wants_.prefetch(word.more);
+  });
   if (pending_parent_ != kNoParent && pending_parent_ >= exec.seq) flush_decision();
   Now now{.exec = exec, .state = state, .own_after = state.own + part.end};
   state.own += part.steps();
-  std::uint16_t end = may_matter(exec, state) ? part.end : pass_over(now, steps);
+  std::uint16_t end = may_matter(exec, state) ? part.end : pass_over(exec);
   if (end == part.first) return;
   now.careful = takes_care(exec, state);
   auto segments = control_->of(exec_index_);
@@ -133,63 +138,34 @@ void BackwardWalk::exec(const Exec& exec) {
     }
     const WalkStep& step = steps[i];
     bool wanted = ((step.defines & state.registers.bits()) | decides[i]) != 0;
-    now.closes =
-        step.end_slot > step.first_slot && !triple_pages_.empty() && may_close(exec, step, state);
-    bool looks = step.writes || now.closes;
-    if (!wanted && !looks && !now.careful) continue;
+    if (!wanted && !step.writes && !now.careful) continue;
     set(now, i, step);
     now.parent = segment->parent;
-    if (looks) look(now);
+    if (step.writes) look(now);
     this->step(now, decides[i]);
   }
 }
 
 // Whether the execution is one of the few about which there is more to know.
 bool BackwardWalk::takes_care(const Exec& exec, const ThreadState& state) const {
-  return state.kernel.any() || (!faults_.empty() && faults_.back() == exec.end() - 1) ||
+  return state.kernel.any() || faults_.any(exec) ||
          (!criteria_.empty() && criteria_.back().seq >= exec.seq);
 }
 
-// Most of the walk's time would be waiting for memory: what the executions before this one access
-// is asked for ahead, and what that leads to nearer by.
-void BackwardWalk::prefetch(const Exec& exec) const {
-  constexpr std::ptrdiff_t kStage = 8;  // accesses
-  if (exec.addresses == nullptr || exec.addresses - addresses_ < 3 * kStage) return;
-  for (std::uint32_t i = 0; i < exec.shape->accesses; ++i) {
-    const std::uint64_t* address = exec.addresses + i;
-    memory_.prefetch_cell(Addr(address[-3 * kStage]));
-    memory_.prefetch_word(Addr(address[-2 * kStage]));
-    if (const MemoryWord* word = memory_.find(Addr(address[-kStage]))) {
-      if (word->more != 0) memory_wants_.prefetch(word->more);
-      if (word->triples != 0) open_triples_.prefetch(word->triples);
-    }
-  }
-}
-
-// What an execution does to memory that brings nothing of it into the slice. The end of the steps
-// that are left: the last of them is wanted, or takes more care.
-std::uint16_t BackwardWalk::pass_over(Now& now, std::span<const WalkStep> steps) {
-  const Exec& exec = now.exec;
+// The end of the steps of an execution that are left when what only writes what nothing wants is
+// passed over: the last of them is wanted, or takes more care.
+std::uint16_t BackwardWalk::pass_over(const Exec& exec) {
   const Part& part = exec.shape->part;
-  if (exec.shape->ranges != 0 || faulted(exec, steps[part.end - 1U])) return part.end;
+  if (exec.shape->ranges != 0 || faults_.any(exec)) return part.end;
   if (exec.addresses == nullptr) return part.first;
   const std::vector<Slot>& slots = exec.shape->block->slots;
   for (std::uint16_t s = part.end_slot; s-- > part.first_slot;) {
     const Slot& slot = slots[s];
-    if (!slot.write && triple_pages_.empty() && raced_.empty()) continue;
-    std::uint16_t i = slot.instruction;
-    set(now, i, steps[i]);
     Addr address(exec.addresses[s - part.first_slot]);
-    if (slot.write && address != kAbsent) {
-      MemoryWord* word = memory_.single(address, slot.size);
-      if (word == nullptr || word->want.any()) return static_cast<std::uint16_t>(i + 1);
-      if (options_.races) write_word(now.me, address, slot.size, *word);
-    }
-    if (s != part.first_slot && slots[s - 1].instruction == i) continue;
-    if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
-    if (triple_pages_.empty() || !may_close(exec, *now.step, now.state)) continue;
-    look(now);
-    close_triples(now);
+    if (!slot.write || address == kAbsent) continue;
+    const MemoryWord* word = memory_.single(address, slot.size);
+    if (word == nullptr || word->want.any())
+      return static_cast<std::uint16_t>(slot.instruction + 1);
   }
   return part.first;
 }
@@ -210,7 +186,8 @@ inline void BackwardWalk::step(const Now& now, std::uint32_t decision) {
   ThreadState& state = now.state;
   Hit hit;
   if (decision != 0) hit = take_decision(decisions_[decision], now);
-  if ((step.defines & state.registers.bits()) != 0 && !(now.careful && faulted(now.exec, step)))
+  if ((step.defines & state.registers.bits()) != 0 &&
+      !(now.careful && faults_.faulted(now.exec, now.index)))
     hit = step.restores ? take_restored(now, hit) : take_registers(now, hit);
   if (step.writes)
     for (const Touch& touch : touched_)
@@ -219,12 +196,7 @@ inline void BackwardWalk::step(const Now& now, std::uint32_t decision) {
   bool joins = hit.any() && (!limited_ || options_.scope.admits(instance(now.me),
                                                                 static_cast<float>(hit.cost())));
   if (joins) join_slice(now, hit);
-  // What it wrote for others opens new ones at the same place.
-  if (now.closes) {
-    if (now.careful) look(now);  // what was wanted can have split or joined words
-    close_triples(now);
-  }
-  if (joins && !remote_wants_.empty()) give_to_others(now.me);
+  if (joins && !remote_wants_.empty()) give_to_others(now);
   remote_wants_.clear();
   if (now.careful) finish_carefully(now);
 }
@@ -266,9 +238,10 @@ Hit BackwardWalk::take_restored(const Now& now, Hit hit) {
       continue;
     }
     MemoryWant saved = MemoryWant::saved(want, now.own(), def.cell);
-    accesses(now.exec, *now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-      if (!slot.write) want_memory(address, size, saved);
-    });
+    each_access(now.exec, *now.step, false,
+                [&](const Slot& slot, Addr address, std::uint64_t size) {
+                  if (!slot.write) want_memory(address, size, saved);
+                });
   }
   return hit;
 }
@@ -277,11 +250,13 @@ Hit BackwardWalk::take_restored(const Now& now, Hit hit) {
 void BackwardWalk::look(const Now& now) {
   bool whole = true;
   std::size_t count = 0;
-  accesses(now.exec, *now.step, [&](const Slot& slot, Addr address, std::uint64_t size) {
-    MemoryWord* word = memory_.single(address, size);
-    whole = whole && word != nullptr;
-    touches_[count++] = {&slot, address, size, word};
-  });
+  bool faulted = now.careful && faults_.faulted(now.exec, now.index);
+  each_access(now.exec, *now.step, faulted,
+              [&](const Slot& slot, Addr address, std::uint64_t size) {
+                MemoryWord* word = memory_.single(address, size);
+                whole = whole && word != nullptr;
+                touches_[count++] = {&slot, address, size, word};
+              });
   touched_ = {touches_.data(), count};
   if (whole) return;
   for (std::size_t i = 0; i < count; ++i) touches_[i].word = nullptr;
@@ -289,49 +264,29 @@ void BackwardWalk::look(const Now& now) {
 
 inline Hit BackwardWalk::write_memory(const Now& now, const Touch& touch, Hit hit) {
   MemoryWord* word = touch.word;
-  if (word == nullptr || word->more != 0 ||
-      (word->write_distance != kNowhere && is_edge(*word, now.me)) ||
-      (word->want.any() &&
-       (word->want.is_saved() || !word->want.want.mark().same_thread(now.me.mark))))
+  if (word != nullptr && !word->want.any()) return hit;
+  if (word == nullptr || word->more != 0 || word->want.is_saved() ||
+      !word->want.want.mark().same_thread(now.me.mark))
     return write_parts(now, touch, hit);
-  if (word->want.any()) {
-    hit = take_want(word->want.want, now.me, hit);
-    word->want = {};
-  }
-  if (options_.races) {
-    word->write = now.me.mark;
-    word->write_id = now.me.id;
-    word->write_distance = kNowhere;
-  }
+  hit = take_want(word->want.want, now.me, hit);
+  word->want = {};
   return hit;
 }
 
 // In any case.
 Hit BackwardWalk::write_parts(const Now& now, const Touch& touch, Hit hit) {
+  auto take = [this](Addr at, std::uint64_t length, MemoryWord& word) {
+    if (word.want.any()) take_word(at, length, word);
+  };
   if (touch.word != nullptr)
-    write_word(now.me, touch.address, static_cast<unsigned>(touch.size), *touch.word);
+    take(touch.address, touch.size, *touch.word);
   else
-    memory_.update(touch.address, touch.size, [&](Addr at, unsigned length, MemoryWord& part) {
-      write_word(now.me, at, length, part);
-    });
-  if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterWrite, now.me);
-  if (!taken_.empty()) hit = take_memory(now.me, now.step, now.state, hit);
-  return hit;
-}
-
-// Notes what is to be told; to be followed by tell_races and take_memory.
-void BackwardWalk::write_word(Place me, Addr at, unsigned length, MemoryWord& word) {
-  if (word.write_distance != kNowhere && is_edge(word, me))
-    extend(raced_, at, length, {{word.write, word.write_id}, word.write_distance});
-  if (word.want.any()) take_word(at, length, word);
-  if (!options_.races) return;
-  word.write = me.mark;
-  word.write_id = me.id;
-  word.write_distance = kNowhere;
+    memory_.update_present(touch.address, touch.size, take);
+  return taken_.empty() ? hit : take_memory(now.me, now.step, now.state, hit);
 }
 
 // To be followed by take_memory.
-void BackwardWalk::take_word(Addr at, unsigned length, MemoryWord& word) {
+void BackwardWalk::take_word(Addr at, std::uint64_t length, MemoryWord& word) {
   extend(taken_, at, length, {word.want, word.more});
   word.want = {};
   word.more = 0;
@@ -355,18 +310,20 @@ Hit BackwardWalk::take_memory(Place me, const WalkStep* step, ThreadState& state
   return hit;
 }
 
-// Other threads read what `me` wrote.
-void BackwardWalk::give_to_others(Place me) {
+// Other threads read what it wrote. What went through a channel opens no triple.
+void BackwardWalk::give_to_others(const Now& now) {
+  std::uint32_t told = 0;
   for (const auto& [address, size, wanted] : remote_wants_) {
     Want want = wanted.want;
+    Instance by = instance(want.by());
     auto distance = static_cast<float>(want.distance());
-    remote_reads_.add(me.id.value, want.id().value,
-                      {instance(me), instance(want.by()), address, size, distance, 1});
+    remote_reads_.add(now.me.id.value, want.id().value,
+                      {instance(now.me), by, address, size, distance, 1});
+    if (!options_.races || is_channel(address)) continue;
+    joined_->reads.push_back({address, size, by, want.distance(), wanted.own()});
+    ++told;
   }
-  if (!options_.races) return;
-  // The earliest one was wanted last, and is the last to be opened: it matters most.
-  for (auto remote = remote_wants_.rbegin(); remote != remote_wants_.rend(); ++remote)
-    if (!is_channel(remote->address)) open_triple(me, *remote);
+  if (told != 0) tell(now, Joined::Kind::kGives, told);
 }
 
 // A branch, the call of an activation that has no open branch, or what created the thread.
@@ -422,7 +379,7 @@ inline void BackwardWalk::join_slice(const Now& now, Hit hit) {
     for (const CellSet& use : code_.addresses(step)) registers.want(use, address);
   }
   if (step.reads) want_reads(now, distance);
-  if (step.writes && options_.races) mark_writes(distance);
+  if ((step.reads || step.writes) && options_.races) tell(now, Joined::Kind::kMember, distance);
   if (now.careful) want_arguments(now, value);
 }
 
@@ -442,21 +399,8 @@ void BackwardWalk::apply_criterion(const Now& now, const Criterion& criterion) {
   look(now);
   if (values && !now.step->returns) want_reads(now, 0);
   if (values) want_arguments(now, value);
-  if (values && options_.races) mark_writes(0);
+  if (values && options_.races) tell(now, Joined::Kind::kCriterion, 0);
   if (criterion.control && options_.control) want_decision(now.parent, now.me, 0);
-}
-
-// Their writes before are looked for.
-void BackwardWalk::mark_writes(Distance distance) {
-  for (const Touch& touch : touched_) {
-    if (!touch.slot->write) continue;
-    if (touch.word != nullptr)
-      touch.word->write_distance = distance;
-    else
-      memory_.update(touch.address, touch.size, [distance](Addr, unsigned, MemoryWord& part) {
-        part.write_distance = distance;
-      });
-  }
 }
 
 void BackwardWalk::want_reads(const Now& now, Distance distance) {
@@ -468,28 +412,13 @@ void BackwardWalk::want_reads(const Now& now, Distance distance) {
     if (via == Via::kAddress && !options_.addresses) continue;
     MemoryWant want(Want(now.me, distance, via), now.own(), slot_number(now.exec, slot));
     MemoryWord* word = touch.word;
-    if (word == nullptr || (!word->write.none() && is_edge(*word, now.me)))
-      want_parts(now, touch, want);
+    if (word == nullptr)
+      want_memory(touch.address, touch.size, want);
     else if (word->want.any())
       memory_wants_.want(*word, static_cast<unsigned>(touch.size), want);
     else
       word->want = want;
   }
-}
-
-// In any case.
-void BackwardWalk::want_parts(const Now& now, const Touch& touch, const MemoryWant& want) {
-  MemoryWants::Alike alike;
-  auto read = [&](Addr at, unsigned length, MemoryWord& word) {
-    if (!word.write.none() && is_edge(word, now.me))
-      extend(raced_, at, length, {{word.write, word.write_id}, want.want.distance()});
-    memory_wants_.want(word, length, want, alike);
-  };
-  if (touch.word != nullptr)
-    read(touch.address, static_cast<unsigned>(touch.size), *touch.word);
-  else
-    memory_.update(touch.address, touch.size, read);
-  if (!raced_.empty()) tell_races(RaceEdge::Kind::kWriteAfterRead, now.me);
 }
 
 void BackwardWalk::want_memory(Addr address, std::uint64_t size, const MemoryWant& want) {
@@ -524,6 +453,31 @@ void BackwardWalk::decide(Seq seq, Want want) {
   decisions_[place].merge(want);
 }
 
+Slice BackwardWalk::take() {
+  Slice slice;
+  for (const Counted& counted : counted_) {
+    if (counted.item != 0) items_[counted.item - 1].instances = counted.instances;
+    slice.instances += counted.instances;
+  }
+  slice.items = std::move(items_);
+  slice.remote_reads = remote_reads_.take();
+  slice.channels = std::move(channels_);
+  slice.members = std::move(members_);
+  order_walk_.take(slice);
+  return slice;
+}
+
+void put_in_order(Slice& slice) {
+  auto sort = [](auto& all, auto member) {
+    std::stable_sort(all.begin(), all.end(),
+                     [member](const auto& a, const auto& b) { return a.*member < b.*member; });
+  };
+  sort(slice.items, &SliceItem::distance);
+  sort(slice.remote_reads, &RemoteRead::distance);
+  sort(slice.triples, &Triple::key);
+  sort(slice.races, &RaceEdge::key);
+}
+
 Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& criteria,
                      const SliceOptions& options, Diagnostics& diagnostics,
                      const ProgressFunction& progress) {
@@ -533,17 +487,11 @@ Slice slice_backward(const SliceInput& input, const std::vector<Criterion>& crit
   const Sequencers* unordered = sequencers ? &*sequencers : nullptr;
   SliceOptions used = options;
   used.which = options.which || options.restored;
-  ThreadOrder order, handed;
-  if (options.races) {
-    std::vector<Event> events = ThreadOrder::events(input.trace, told);
-    order = ThreadOrder::of(events, false);
-    handed = ThreadOrder::of(events, true);
-  }
-  BackwardWalk walk(input, criteria, used, order, handed, unordered);
+  BackwardWalk walk(input, criteria, used, unordered);
   walk.run(diagnostics, progress);
   Slice slice = walk.take();
   if (options.restored)
-    slice.races = restored_edges(input, slice, criteria, options, order, unordered, told);
+    slice.races = restored_edges(input, slice, criteria, options, walk.order(), unordered, told);
   put_in_order(slice);
   return slice;
 }

@@ -104,8 +104,6 @@ void BackwardWalk::begin_lifetime(const Event& event, Range range) {
   memory_.update_present(range.address, range.size,
                          [this](Addr at, unsigned length, MemoryWord& word) {
                            if (word.want.any()) take_word(at, length, word);
-                           set_triples(word, at, length, 0);
-                           word = {};
                          });
   for (const auto& [at, bytes, what] : taken_) {
     if (!is_channel(at)) count_initial_read(what.want);

@@ -17,12 +17,13 @@
 
 #include "dpdg/channels.h"
 #include "dpdg/lifetimes.h"
-#include "dpdg/sequencers.h"
-#include "dpdg/thread_order.h"
 #include "slicer/backward.h"
 #include "slicer/folds.h"
+#include "slicer/joins.h"
 #include "slicer/memory_wants.h"
+#include "slicer/order_walk.h"
 #include "slicer/register_wants.h"
+#include "slicer/walk_accesses.h"
 #include "slicer/walk_code.h"
 #include "svd/trace/chunk_stream.h"
 
@@ -34,14 +35,14 @@ inline constexpr std::uint64_t kLineSpan = 256;
 class BackwardWalk {
  public:
   BackwardWalk(const SliceInput& input, const std::vector<Criterion>& criteria,
-               const SliceOptions& options, const ThreadOrder& order, const ThreadOrder& handed,
-               const Sequencers* sequencers);
+               const SliceOptions& options, const Sequencers* sequencers);
 
   void run(Diagnostics& diagnostics, const ProgressFunction& progress);
   void exec(const Exec& exec);
   void event(const Event& event);
 
   Slice take();  // in no order
+  const ThreadOrder& order() const { return order_walk_.order(); }
 
  private:
   struct RemoteWant {
@@ -74,7 +75,6 @@ class BackwardWalk {
     const Exec& exec;
     ThreadState& state;
     bool careful = false;     // see takes_care
-    bool closes = false;      // see may_close
     std::uint64_t own_after;  // instructions that its thread met after the execution, plus its end
     const WalkStep* step = nullptr;
     std::uint16_t index = 0;
@@ -100,18 +100,13 @@ class BackwardWalk {
     std::uint64_t size = 0;
     What what{};
   };
-  struct Race {
-    Place other;
-    Distance distance = 0;
-    friend bool operator==(const Race&, const Race&) = default;
-  };
   struct Taken {  // what wanted it
     MemoryWant want;
     WantList more = 0;
     friend bool operator==(const Taken&, const Taken&) = default;
   };
   template <class What>
-  static void extend(std::vector<Stretch<What>>& all, Addr at, unsigned length,
+  static void extend(std::vector<Stretch<What>>& all, Addr at, std::uint64_t length,
                      const std::type_identity_t<What>& what) {
     if (!all.empty() && all.back().what == what && all.back().address + all.back().size == at)
       all.back().size += length;
@@ -146,7 +141,7 @@ class BackwardWalk {
 
   void begin_chunk(const ChunkStream::Decoded& decoded);
   bool may_matter(const Exec& exec, const ThreadState& state) const;
-  std::uint16_t pass_over(Now& now, std::span<const WalkStep> steps);
+  std::uint16_t pass_over(const Exec& exec);
   bool takes_care(const Exec& exec, const ThreadState& state) const;
   [[gnu::always_inline]] void step(const Now& now, std::uint32_t decision);
   [[gnu::noinline]] void finish_carefully(const Now& now);
@@ -156,17 +151,20 @@ class BackwardWalk {
   const Step& source(const Now& now) const {
     return input_.code.block(now.exec.shape->id).steps[now.index];
   }
-  void prefetch(const Exec& exec) const;
 
-  [[gnu::noinline]] void give_to_others(Place me);
+  [[gnu::noinline]] void give_to_others(const Now& now);
   [[gnu::always_inline]] [[nodiscard]] Hit take_registers(const Now& now, Hit hit) const;
   [[gnu::noinline]] Hit take_restored(const Now& now, Hit hit);
   [[gnu::noinline]] Hit take_far(const Now& now, Hit hit) const;
   [[gnu::always_inline]] [[nodiscard]] Hit write_memory(const Now& now, const Touch& touch,
                                                         Hit hit);
   [[gnu::noinline]] Hit write_parts(const Now& now, const Touch& touch, Hit hit);
-  void write_word(Place me, Addr at, unsigned length, MemoryWord& word);
-  void take_word(Addr at, unsigned length, MemoryWord& word);
+  // For who follows.
+  void tell(const Now& now, Joined::Kind kind, std::uint32_t distance) {
+    auto number = static_cast<std::uint32_t>(now.me.mark.seq() - chunk_first_);
+    joined_->instances.emplace_back(number, kind, distance);
+  }
+  void take_word(Addr at, std::uint64_t length, MemoryWord& word);
   [[gnu::noinline]] [[nodiscard]] Hit take_memory(Place me, const WalkStep* step,
                                                   ThreadState& state, Hit hit);
   // By value: what is pointed to is slow.
@@ -184,8 +182,6 @@ class BackwardWalk {
   [[gnu::noinline]] void set_nearest(Counted& counted, Place me, Hit hit);
 
   void want_reads(const Now& now, Distance distance);
-  [[gnu::noinline]] void want_parts(const Now& now, const Touch& touch, const MemoryWant& want);
-  void mark_writes(Distance distance);
   void want_memory(Addr address, std::uint64_t size, const MemoryWant& want);
   [[gnu::noinline]] void want_arguments(const Now& now, Want want);
   void kernel_wrote(const KernelAccess& kernel, const Event& event, ThreadState& state);
@@ -206,62 +202,11 @@ class BackwardWalk {
   void flush_decision();
   void decide(Seq seq, Want want);
 
-  [[gnu::noinline]] void tell_races(RaceEdge::Kind kind, Place me);
-  void add_race(RaceEdge::Kind kind, const Instance& first, const Instance& second, Addr address,
-                std::uint64_t size, float distance);
-  // Whether the write at the other end of an order edge is to be told.
-  bool is_edge(const MemoryWord& word, Place me) const {
-    return options_.which || !word.write.same_thread(me.mark);
-  }
-  // For those who ask which instances they are.
-  void note_beside(Seq seq) {
-    if (options_.which) beside_.add(seq);
-  }
-  [[gnu::noinline]] void close_triples(const Now& now);
-  // Whether an access by the thread is the one before that a triple of the list looks for.
-  bool has_triple(Triples list, std::uint32_t thread) const {
-    for (; list != 0; list = open_triples_.next(list))
-      if (open_triples_[list].after.mark.thread() == thread) return true;
-    return false;
-  }
-  [[nodiscard]] Triples keep_triples(Triples list, unsigned most,
-                                     std::optional<std::uint32_t> without);
-  void close_triple(const Now& now, bool write, const OpenTriple& open, Range range);
-  void open_triple(Place me, const RemoteWant& remote);
-  void set_triples(MemoryWord& word, Addr at, unsigned length, Triples list);
-  bool may_close(const Exec& exec, const WalkStep& step, const ThreadState& state) const;
   void begin_lifetime(const Event& event, Range range);
   void count_initial_read(const MemoryWant& want);
 
-  // Then it defines nothing.
-  bool faulted(const Exec& exec, const WalkStep& step) const {
-    return !faults_.empty() && faults_.back() == exec.end() - 1 &&
-           &step == &code_.steps(exec.shape->id)[exec.shape->part.end - 1U];
-  }
-
   static std::uint64_t slot_number(const Exec& exec, const Slot& slot) {
     return static_cast<std::uint64_t>(&slot - exec.shape->block->slots.data());
-  }
-
-  // Calls f(slot, address, size) for the accesses of a step that happened.
-  template <class F>
-  void accesses(const Exec& exec, const WalkStep& step, F&& f) const {
-    const Part& part = exec.shape->part;
-    const Block& block = *exec.shape->block;
-    std::uint16_t first = std::max(step.first_slot, part.first_slot);
-    std::uint16_t end = std::min(step.end_slot, part.end_slot);
-    if (exec.addresses == nullptr) return;
-    bool fault = faulted(exec, step);
-    const std::uint64_t* length = exec.lengths;
-    if (exec.shape->ranges != 0)
-      for (std::uint16_t s = part.first_slot; s < first; ++s) length += block.slots[s].is_range();
-    for (std::uint16_t s = first; s < end; ++s) {
-      const Slot& slot = block.slots[s];
-      std::uint64_t size = slot.is_range() ? *length++ : slot.size;
-      std::uint64_t address = exec.addresses[s - part.first_slot];
-      bool happened = address != kAbsent.value && size != 0 && !(fault && slot.write);
-      if (happened) f(slot, Addr(address), size);
-    }
   }
 
   bool same_line(Place a, Want b) const {
@@ -273,16 +218,13 @@ class BackwardWalk {
 
   const SliceInput& input_;
   SliceOptions options_;
-  const ThreadOrder& order_;         // of order edges
-  const ThreadOrder& handed_;        // the same, with semaphores; of triples
-  const Sequencers* sequencers_;     // null: order edges need not be unordered
   std::vector<Criterion> criteria_;  // those not yet met, by seq
-  std::span<const Seq> faults_;      // the same
+  FaultsBack faults_;
 
   WalkCode code_;
   std::vector<Counted> counted_;  // by InstrId
   std::vector<SliceItem> items_;
-  InstanceSet members_, beside_;  // empty unless they are asked for
+  InstanceSet members_;  // empty unless they are asked for
 
   std::vector<ThreadState> threads_;
   std::unordered_map<std::uint32_t, std::uint32_t> thread_numbers_;
@@ -290,9 +232,8 @@ class BackwardWalk {
   std::uint32_t recent_ = 0;
 
   ByteShadow<MemoryWord> memory_;
+  WordsAhead<MemoryWord> ahead_;
   MemoryWants memory_wants_;
-  Shared<OpenTriple> open_triples_;
-  TriplePages triple_pages_;
 
   // Instances that decided: of earlier chunks, and of this one by step.
   std::vector<std::unordered_map<std::uint64_t, Want>> deciding_;
@@ -303,8 +244,9 @@ class BackwardWalk {
   Seq far_parent_ = kNoParent;    // the last one of an earlier chunk,
   Want* far_decision_ = nullptr;  // and what wants it
   std::array<ChunkControl, ChunkStream::kPlaces> controls_;
-  const ChunkControl* control_ = nullptr;     // of this chunk
-  const std::uint64_t* addresses_ = nullptr;  // of this chunk
+  std::array<Joins, ChunkStream::kPlaces> joins_;
+  const ChunkControl* control_ = nullptr;  // of this chunk
+  Joins* joined_ = nullptr;                // the same; for order_walk_
   std::size_t exec_index_ = 0;
   Seq chunk_first_{};
 
@@ -312,16 +254,13 @@ class BackwardWalk {
   std::vector<Touch> touches_;  // room for the most that a step has
   std::span<const Touch> touched_;
   std::vector<Stretch<Taken>> taken_;
-  std::vector<Stretch<Race>> raced_;
-  std::vector<Stretch<Triples>> closed_;
   std::vector<RemoteWant> remote_wants_;  // that the step satisfies
 
   std::map<std::uint32_t, std::string> channels_;  // by which the slice's values came
   std::uint64_t unplaced_ = 0;                     // transfers of which it is not known where
 
   Fold<RemoteRead> remote_reads_;
-  Fold<Triple> triples_;
-  Fold<RaceEdge> races_;
+  OrderWalk order_walk_;
   bool limited_;
 };
 

@@ -40,6 +40,17 @@ class Fold {
     kept.instances = instances;
   }
 
+  // Counts an instance that is no nearer than the one that is kept, whether it is ordered or not;
+  // false: that is not known yet.
+  bool count_farther(std::uint64_t a, std::uint64_t b, float key) {
+    auto entry = index_.find(Key{a, b});
+    if (entry == index_.end()) return false;
+    Edge& kept = edges_[entry->second];
+    if (kept.ordered || key < kept.key) return false;
+    ++kept.instances;
+    return true;
+  }
+
   std::vector<Edge> take() { return std::move(edges_); }
 
  private:

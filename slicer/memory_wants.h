@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reverse walk knows of each byte of memory, in one word for 8 bytes, because an access asks
-// for all of it: who wants it, the write after here and whether that is in the slice, and the reads
-// of what other threads wrote whose threads' accesses before are looked for.
+// Who wants each byte of memory, as a reverse walk knows it.
 //
 // Of a byte all who want it are kept, because each can be another thread than the writer: the last
 // one in the word itself, since mostly there are no more, the others in a list. What has been found
@@ -11,15 +9,13 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
-#include "dpdg/byte_shadow.h"
+#include "slicer/shared_list.h"
 #include "slicer/wants.h"
 
 namespace svd {
 
 using WantList = std::uint32_t;  // 0: empty
-using Triples = std::uint32_t;   // a list of open ones; 0: empty
 
 // A read of memory by an instance of the slice.
 class MemoryWant {
@@ -55,96 +51,10 @@ class MemoryWant {
   std::uint64_t rest_ = 0;  // one word, for the reason that Want is two
 };
 
-// A read from another thread whose reader's access before is looked for.
-struct OpenTriple {
-  Place after;
-  Place remote;
-  Distance distance = 0;
-  std::uint64_t own = 0;
-};
-
 struct MemoryWord {
-  Mark write;  // the first one after here
-  InstrId write_id{};
-  Distance write_distance = kNowhere;  // in the slice, if it is
   MemoryWant want;
   WantList more = 0;  // who else wants it
-  Triples triples = 0;
   friend bool operator==(const MemoryWord&, const MemoryWord&) = default;
-};
-
-// Things that bytes refer to, and that are used again when no byte does.
-template <class T>
-class Shared {
- public:
-  std::uint32_t make(const T& value, std::uint32_t next = 0) {
-    std::uint32_t id = free_;
-    if (id != 0) {
-      free_ = nodes_[id].next;
-      __builtin_prefetch(&nodes_[free_]);
-    } else {
-      id = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.emplace_back();
-    }
-    nodes_[id] = {value, next, 0};
-    if (next != 0) ++nodes_[next].references;
-    return id;
-  }
-  void hold(std::uint32_t id, std::uint32_t bytes) { nodes_[id].references += bytes; }
-  void release(std::uint32_t id, std::uint32_t bytes) {
-    while (id != 0) {
-      Node& node = nodes_[id];
-      node.references -= bytes;
-      if (node.references != 0) return;
-      std::uint32_t next = node.next;
-      node.next = free_;
-      free_ = id;
-      id = next;
-      bytes = 1;
-    }
-  }
-  const T& operator[](std::uint32_t id) const { return nodes_[id].value; }
-  std::uint32_t next(std::uint32_t id) const { return nodes_[id].next; }
-  // Brings nearer what is asked for soon.
-  void prefetch(std::uint32_t id) const { __builtin_prefetch(&nodes_[id]); }
-
- private:
-  struct Node {
-    T value;
-    std::uint32_t next = 0;
-    std::uint32_t references = 0;  // bytes and nodes
-  };
-  std::vector<Node, LargePages<Node>> nodes_ = std::vector<Node, LargePages<Node>>(1);
-  std::uint32_t free_ = 0;
-};
-
-// Where a thread may have triples open: most of what it accesses is elsewhere.
-class TriplePages {
- public:
-  void add(std::uint32_t thread, Addr at, unsigned bytes) {
-    bytes_[place(thread, at)] += bytes;
-    all_ += bytes;
-  }
-  void remove(std::uint32_t thread, Addr at, unsigned bytes) {
-    bytes_[place(thread, at)] -= bytes;
-    all_ -= bytes;
-  }
-  bool empty() const { return all_ == 0; }
-  // False: there is none in these bytes, which are fewer than a page.
-  bool any(std::uint32_t thread, Addr at, std::uint64_t size) const {
-    return bytes_[place(thread, at)] != 0 || bytes_[place(thread, at + (size - 1))] != 0;
-  }
-
- private:
-  static constexpr unsigned kPageBits = 12;
-  static constexpr unsigned kBits = 12;
-  // Pages that have the same place are taken for one.
-  static std::size_t place(std::uint32_t thread, Addr at) {
-    std::uint64_t page = (at.value >> kPageBits) + (std::uint64_t{thread} << 52);
-    return static_cast<std::size_t>(page * 0x9E3779B97F4A7C15U >> (64 - kBits));
-  }
-  std::uint64_t all_ = 0;
-  std::vector<std::uint64_t> bytes_ = std::vector<std::uint64_t>(std::size_t{1} << kBits);
 };
 
 class MemoryWants {

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "dpdg/bring_near.h"
 #include "dpdg/page_table.h"
 #include "svd/trace/types.h"
 
@@ -23,6 +24,7 @@ namespace svd {
 template <class Word>
 class ByteShadow {
   static_assert(std::is_trivially_copyable_v<Word>);
+  struct Page;
 
  public:
   ByteShadow() = default;
@@ -57,22 +59,36 @@ class ByteShadow {
     }
   }
 
+  // Where a byte is kept; it stays there.
+  class Spot {
+    friend ByteShadow;
+    Page* page_ = nullptr;  // null: nowhere yet
+    std::uint16_t index_ = 0;
+    std::uint16_t offset_ = 0;
+  };
   // Brings nearer what is asked for soon: the cell of a byte, and after that has come, its word.
-  void prefetch_cell(Addr address) const {
-    const Page* page = pages_.find(address.value >> kPageBits);
-    if (page == nullptr) return;
-    std::size_t index = address.value >> 3 & kCellMask;
-    prefetch_all(page->cells[index]);
-    __builtin_prefetch(&page->split[index]);
+  Spot prefetch_cell(Addr address) const {
+    Spot spot;
+    spot.page_ = pages_.find(address.value >> kPageBits);
+    if (spot.page_ == nullptr) return spot;
+    spot.index_ = address.value >> 3 & kCellMask;
+    spot.offset_ = address.value & 7;
+    bring_near(&spot.page_->split[spot.index_]);
+    bring_all_near(spot.page_->cells[spot.index_]);
+    return spot;
   }
-  void prefetch_word(Addr address) const {
-    const Page* page = pages_.find(address.value >> kPageBits);
-    if (page == nullptr) return;
-    std::size_t index = address.value >> 3 & kCellMask;
-    if (page->split[index] != kUnsplit) prefetch_all(*part(*page, index, address.value & 7));
+  void prefetch_word(const Spot& spot) const {
+    if (spot.page_ != nullptr && spot.page_->split[spot.index_] != kUnsplit)
+      bring_all_near(*part(*spot.page_, spot.index_, spot.offset_));
+  }
+  // The word, until the next change; null where nothing was ever set.
+  const Word* find(const Spot& spot) const {
+    if (spot.page_ == nullptr) return nullptr;
+    if (spot.page_->split[spot.index_] == kUnsplit) return &spot.page_->cells[spot.index_].word;
+    return part(*spot.page_, spot.index_, spot.offset_);
   }
 
-  // The word of a byte, until the next change; null where nothing was ever set.
+  // The same of a byte.
   const Word* find(Addr address) const {
     const Page* page = pages_.find(address.value >> kPageBits);
     if (page == nullptr) return nullptr;
@@ -228,10 +244,10 @@ class ByteShadow {
 
   // It can lie in two lines of the cache.
   template <class T>
-  static void prefetch_all(const T& what) {
+  static void bring_all_near(const T& what) {
     const char* first = reinterpret_cast<const char*>(&what);
-    __builtin_prefetch(first);
-    if (sizeof what > 1) __builtin_prefetch(first + sizeof what - 1);
+    bring_near(first);
+    if (64 % sizeof what != 0) bring_near(first + sizeof what - 1);
   }
 
   // f(address, size) of what lies in one page.

@@ -31,8 +31,7 @@ constexpr std::uint64_t kOutermost = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-ControlTracker::Thread& ControlTracker::thread(ThreadId id) {
-  if (recent_id_ == id.value && recent_index_ < threads_.size()) return threads_[recent_index_];
+ControlTracker::Thread& ControlTracker::find_thread(ThreadId id) {
   auto [entry, fresh] = index_.try_emplace(id.value, static_cast<std::uint32_t>(threads_.size()));
   if (fresh) {
     auto spawn = spawns_.find(id.value);

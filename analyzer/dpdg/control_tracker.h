@@ -83,7 +83,11 @@ class ControlTracker {
     Seq last = kNoParent;                               // the last instruction
   };
 
-  Thread& thread(ThreadId id);
+  Thread& thread(ThreadId id) {
+    if (recent_id_ == id.value && recent_index_ < threads_.size()) return threads_[recent_index_];
+    return find_thread(id);
+  }
+  Thread& find_thread(ThreadId id);
   void enter(Thread& thread, std::uint32_t function, Pc pc);
   void pop_to(Thread& thread, std::size_t frames);
   void call(Thread& thread, std::uint64_t slot, Seq seq);

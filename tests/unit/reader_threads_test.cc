@@ -82,6 +82,36 @@ TEST(ChunkStream, DecodingAheadGivesTheSame) {
   std::filesystem::remove(path);
 }
 
+TEST(ChunkStream, FinishesEachChunkAfterItsUse) {
+  std::string path = temp_path("finish.fb");
+  write_small_trace(path);
+  auto reader = TraceReader::open(path);
+  ASSERT_TRUE(reader);
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  for (const cpu_set_t& processors : {all, one}) {
+    ASSERT_EQ(sched_setaffinity(0, sizeof processors, &processors), 0);
+    std::vector<std::size_t> taken, finished;
+    std::array<std::size_t, ChunkStream::kPlaces> used{};  // what their users left there
+    ChunkStream chunks(*reader, TraceReader::Order::kBackward, {}, nullptr,
+                       [&](const ChunkStream::Decoded& done) {
+                         EXPECT_EQ(used[done.place], done.chunk.first_seq.value + 1);
+                         finished.push_back(done.index);
+                       });
+    while (const ChunkStream::Decoded* next = chunks.next()) {
+      used[next->place] = next->chunk.first_seq.value + 1;
+      taken.push_back(next->index);
+    }
+    EXPECT_EQ(taken.size(), reader->chunks().size());
+    EXPECT_EQ(finished, taken);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  std::filesystem::remove(path);
+}
+
 TEST(ChunkStream, CanBeLeftEarly) {
   std::string path = temp_path("early.fb");
   write_small_trace(path);

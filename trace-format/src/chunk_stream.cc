@@ -14,26 +14,34 @@ bool several_processors() {
 }
 
 ChunkStream::ChunkStream(const TraceReader& trace, TraceReader::Order order, const Columns& columns,
-                         Prepare prepare)
-    : trace_(trace), order_(order), columns_(columns), prepare_(std::move(prepare)) {
+                         Work prepare, Work finish)
+    : trace_(trace),
+      order_(order),
+      columns_(columns),
+      prepare_(std::move(prepare)),
+      finish_(std::move(finish)) {
   if (trace.chunks().size() > 1 && several_processors())
     worker_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 const ChunkStream::Decoded* ChunkStream::next() {
   std::size_t number = taken_;
-  if (number == trace_.chunks().size()) return nullptr;
+  bool last = number == trace_.chunks().size();
   // Without a worker only one is alive, and its memory is near from the time before.
   Decoded& next = ring_[worker_.joinable() ? number % ring_.size() : 0];
   if (worker_.joinable()) {
     std::unique_lock lock(mutex_);
-    free_ = number;
+    used_ = number;
     changed_.notify_one();
-    changed_.wait(lock, [&] { return made_ > number || failure_ != nullptr; });
+    changed_.wait(
+        lock, [&] { return failure_ != nullptr || (last ? finished_ == number : made_ > number); });
     if (failure_ != nullptr) std::rethrow_exception(failure_);
   } else {
-    decode(number, next);
+    if (used_ != number) finish(next);
+    used_ = number;
+    if (!last) decode(number, next);
   }
+  if (last) return nullptr;
   ++taken_;
   return &next;
 }
@@ -53,20 +61,33 @@ void ChunkStream::decode(std::size_t number, Decoded& out) const {
   if (prepare_ && out.status) prepare_(out);
 }
 
+void ChunkStream::finish(const Decoded& done) const {
+  if (finish_ && done.status) finish_(done);
+}
+
+bool ChunkStream::can_decode() const {
+  return made_ < trace_.chunks().size() && made_ < finished_ + ring_.size();
+}
+
 void ChunkStream::run(const std::stop_token& stop) {
-  for (std::size_t number = 0; number < trace_.chunks().size(); ++number) {
-    {
-      std::unique_lock lock(mutex_);
-      if (!changed_.wait(lock, stop, [&] { return number < free_ + ring_.size(); })) return;
-    }
+  std::unique_lock lock(mutex_);
+  while (finished_ < trace_.chunks().size()) {
+    if (!changed_.wait(lock, stop, [&] { return can_decode() || finished_ < used_; })) return;
+    // Who takes them shall not wait.
+    std::size_t& done = can_decode() ? made_ : finished_;
+    Decoded& chunk = ring_[done % ring_.size()];
+    lock.unlock();
     std::exception_ptr failure;
     try {
-      decode(number, ring_[number % ring_.size()]);
+      if (&done == &made_)
+        decode(done, chunk);
+      else
+        finish(chunk);
     } catch (...) {
       failure = std::current_exception();
     }
-    std::lock_guard lock(mutex_);
-    made_ = number + 1;
+    lock.lock();
+    ++done;
     failure_ = failure;
     changed_.notify_one();
     if (failure != nullptr) return;
