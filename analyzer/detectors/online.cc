@@ -457,7 +457,7 @@ void OnlineDetector::forget_units() {
     for (ViewIndex view : kept) add(unit, view);
   }
   for (ViewIndex at = 1; at < views_.size(); ++at) forget_readers(views_[at], needed);
-  most_nodes_ = 2 * used_nodes_ + least_nodes_ + units_.members() / 4;
+  most_nodes_ = 2 * used_nodes_ + least_nodes_ + units_.members() / 8;
 }
 
 void OnlineDetector::forget_readers(View& view, const std::vector<bool>& needed) {
