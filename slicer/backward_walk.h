@@ -10,7 +10,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -93,26 +92,11 @@ class BackwardWalk {
     MemoryWord* word = nullptr;
   };
 
-  // Adjacent bytes of an access that are the same.
-  template <class What>
-  struct Stretch {
-    Addr address{};
-    std::uint64_t size = 0;
-    What what{};
-  };
   struct Taken {  // what wanted it
     MemoryWant want;
     WantList more = 0;
     friend bool operator==(const Taken&, const Taken&) = default;
   };
-  template <class What>
-  static void extend(std::vector<Stretch<What>>& all, Addr at, std::uint64_t length,
-                     const std::type_identity_t<What>& what) {
-    if (!all.empty() && all.back().what == what && all.back().address + all.back().size == at)
-      all.back().size += length;
-    else
-      all.push_back({at, length, what});
-  }
 
   // What is known of an instruction besides its code.
   struct Counted {

@@ -10,7 +10,6 @@
 #include <deque>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -76,26 +75,11 @@ class OrderWalk {
     std::uint64_t size = 0;
     Word* word = nullptr;
   };
-  // Adjacent bytes of an access that are the same.
-  template <class What>
-  struct Stretch {
-    Addr address{};
-    std::uint64_t size = 0;
-    What what{};
-  };
   struct Race {
     Place other;
     Distance distance = 0;
     friend bool operator==(const Race&, const Race&) = default;
   };
-  template <class What>
-  static void extend(std::vector<Stretch<What>>& all, Addr at, std::uint64_t length,
-                     const std::type_identity_t<What>& what) {
-    if (!all.empty() && all.back().what == what && all.back().address + all.back().size == at)
-      all.back().size += length;
-    else
-      all.push_back({at, length, what});
-  }
 
   ThreadState& thread(ThreadId id) {
     if (id == recent_id_ && recent_ < threads_.size()) return threads_[recent_];

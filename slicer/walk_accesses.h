@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The accesses of an execution as a reverse walk asks for them: those of one step that happened,
-// and what of the memory that comes next is asked for ahead, because most of the time of a walk
-// would be waiting for it.
+// their bytes put together where the same is known of them, and what of the memory that comes next
+// is asked for ahead, because most of the time of a walk would be waiting for it.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 #include "dpdg/byte_shadow.h"
 #include "slicer/walk_code.h"
@@ -53,6 +55,22 @@ void each_access(const Exec& exec, const WalkStep& step, bool faulted, F&& f) {
     bool happened = address != kAbsent.value && size != 0 && !(faulted && slot.write);
     if (happened) f(slot, Addr(address), size);
   }
+}
+
+// Adjacent bytes of an access that are the same.
+template <class What>
+struct Stretch {
+  Addr address{};
+  std::uint64_t size = 0;
+  What what{};
+};
+template <class What>
+void extend(std::vector<Stretch<What>>& all, Addr at, std::uint64_t length,
+            const std::type_identity_t<What>& what) {
+  if (!all.empty() && all.back().what == what && all.back().address + all.back().size == at)
+    all.back().size += length;
+  else
+    all.push_back({at, length, what});
 }
 
 template <class Word>
