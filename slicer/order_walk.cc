@@ -33,19 +33,14 @@ OrderWalk::OrderWalk(const SliceInput& input, const SliceOptions& options, const
       options_(options),
       code_(code),
       sequencers_(sequencers),
+      order_(ThreadOrder::of(input.control.ordering(), false)),
+      handed_(ThreadOrder::of(input.control.ordering(), true)),
       faults_(input.control.faults()),
       touches_(code.most_slots()) {
   if (options.which) beside_ = InstanceSet(input.trace);
 }
 
 void OrderWalk::follow(const Chunk& chunk, const Joins& joins) {
-  if (!ordered_) {
-    Diagnostics told;  // by the walk that this one follows
-    std::vector<Event> events = ThreadOrder::events(input_.trace, told);
-    order_ = ThreadOrder::of(events, false);
-    handed_ = ThreadOrder::of(events, true);
-    ordered_ = true;
-  }
   chunk_first_ = chunk.first_seq;
   joined_ = joins.instances;
   reads_ = joins.reads;

@@ -39,7 +39,7 @@ class OrderWalk {
 
   // What it has found, in no order.
   void take(Slice& slice);
-  // Between threads, as far as it is known: after the first chunk.
+  // Between threads.
   const ThreadOrder& order() const { return order_; }
 
  private:
@@ -147,9 +147,8 @@ class OrderWalk {
   const SliceOptions options_;
   const WalkCode& code_;
   const Sequencers* sequencers_;
-  bool ordered_ = false;  // the next two are known
-  ThreadOrder order_;     // of order edges
-  ThreadOrder handed_;    // the same, with semaphores; of triples
+  ThreadOrder order_;   // of order edges
+  ThreadOrder handed_;  // the same, with semaphores; of triples
   FaultsBack faults_;
 
   std::deque<ThreadState> threads_;  // they stay where they are

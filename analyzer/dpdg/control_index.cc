@@ -49,6 +49,7 @@ class Learn {
   }
   void event(const Event& event) {
     tracker_.event(event);
+    if (ThreadOrder::matters(event)) ordering_.push_back(event);
     const auto* signal = std::get_if<Signal>(&event.body);
     if (signal == nullptr || !is_fault(signal->number) || signal->code <= 0) return;
     const CodeBlock& block = code_.block(block_);
@@ -56,6 +57,7 @@ class Learn {
     if (block.steps[end_ - 1].pc == signal->pc) faults_.push_back(seq_);
   }
   std::vector<Seq> faults() { return std::move(faults_); }
+  std::vector<Event> ordering() { return std::move(ordering_); }
 
  private:
   ControlTracker& tracker_;
@@ -65,6 +67,7 @@ class Learn {
   std::uint16_t end_ = 0;
   Seq seq_{};
   std::vector<Seq> faults_;
+  std::vector<Event> ordering_;
 };
 
 constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
@@ -93,6 +96,7 @@ ControlIndex ControlIndex::of(const TraceReader& trace, CodeTable& code, const C
   failed.flip();
   code.mark_restores(failed);
   index.faults_ = learn.faults();
+  index.ordering_ = learn.ordering();
   return index;
 }
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace svd {
@@ -113,7 +115,9 @@ struct Walk {
   }
 };
 
-bool orders(const Event& event) {
+}  // namespace
+
+bool ThreadOrder::matters(const Event& event) {
   const auto* sync = std::get_if<Sync>(&event.body);
   if (sync == nullptr)
     return std::holds_alternative<ThreadCreate>(event.body) ||
@@ -138,45 +142,44 @@ bool orders(const Event& event) {
   }
 }
 
-}  // namespace
-
-std::vector<Event> ThreadOrder::events(const TraceReader& trace, Diagnostics& diagnostics) {
-  struct Collect {
-    std::vector<Event> events;
-    void exec(const Exec&) {}
-    void event(const Event& event) {
-      if (orders(event)) events.push_back(event);
+ThreadOrder ThreadOrder::of(std::span<const Event> events, bool semaphores) {
+  std::map<std::uint32_t, std::vector<std::pair<Seq, Clock>>> moves;
+  std::set<std::uint32_t> known;
+  Walk walk{.semaphores = semaphores};
+  walk.moved = [&](std::uint32_t thread, Seq seq, const Clock& clock) {
+    moves[thread].emplace_back(seq, clock);
+    known.insert(thread);
+    for (auto [other, until] : clock) known.insert(other);
+  };
+  for (const Event& event : events) walk.event(event);
+  ThreadOrder order;
+  for (std::uint32_t thread : known) order.threads_.emplace_back(thread);
+  order.points_.resize(known.size());
+  for (const auto& [thread, all] : moves) {
+    std::vector<Checkpoint>& points = order.points_[order.number_of(ThreadId(thread))];
+    for (const auto& [seq, clock] : all) {
+      points.push_back({seq, std::vector<std::uint64_t>(known.size())});
+      for (auto [other, until] : clock)
+        points.back().clock[order.number_of(ThreadId(other))] = until;
     }
-  } collect;
-  trace.scan(TraceReader::Order::kBackward, {.addresses = false, .values = false, .events = true},
-             diagnostics, [&collect](const Chunk& chunk) {
-               chunk.walk_back(collect);
-               return true;
-             });
-  return std::move(collect.events);
+  }
+  return order;
 }
 
-ThreadOrder ThreadOrder::of(std::span<const Event> backward, bool semaphores) {
-  ThreadOrder order;
-  Walk walk{.semaphores = semaphores};
-  walk.moved = [&order](std::uint32_t thread, Seq seq, const Clock& clock) {
-    order.threads_[thread].push_back({seq, clock});
-  };
-  for (std::size_t i = backward.size(); i-- > 0;) walk.event(backward[i]);
-  return order;
+std::size_t ThreadOrder::number_of(ThreadId thread) const {
+  auto place = std::lower_bound(threads_.begin(), threads_.end(), thread);
+  bool known = place != threads_.end() && *place == thread;
+  return known ? static_cast<std::size_t>(place - threads_.begin()) : threads_.size();
 }
 
 bool ThreadOrder::before(ThreadId first, Seq a, ThreadId second, Seq b) const {
   if (first == second) return a < b;
-  auto found = threads_.find(second.value);
-  if (found == threads_.end()) return false;
-  const auto& points = found->second;
+  std::size_t from = number_of(first), to = number_of(second);
+  if (from == threads_.size() || to == threads_.size()) return false;
+  const std::vector<Checkpoint>& points = points_[to];
   auto next = std::upper_bound(points.begin(), points.end(), b,
                                [](Seq seq, const Checkpoint& point) { return seq < point.from; });
-  if (next == points.begin()) return false;
-  const Clock& clock = std::prev(next)->clock;
-  auto known = clock.find(first.value);
-  return known != clock.end() && a.value < known->second;
+  return next != points.begin() && a.value < std::prev(next)->clock[from];
 }
 
 }  // namespace svd

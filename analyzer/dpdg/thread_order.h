@@ -9,33 +9,33 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
-#include "svd/trace/diagnostic.h"
-#include "svd/trace/reader.h"
+#include "svd/trace/event.h"
 
 namespace svd {
 
 class ThreadOrder {
  public:
-  // The events that order, the last one first.
-  static std::vector<Event> events(const TraceReader& trace, Diagnostics& diagnostics);
-  // Of these. Without semaphores nothing that they say is believed: which post a wait has answered
-  // is not known when there were several.
-  static ThreadOrder of(std::span<const Event> backward, bool semaphores);
+  // Whether it is one of the events that order.
+  static bool matters(const Event& event);
+  // Of these, in the order of the run. Without semaphores nothing that they say is believed: which
+  // post a wait has answered is not known when there were several.
+  static ThreadOrder of(std::span<const Event> events, bool semaphores);
 
   // Whether what `first` did up to and with seq `a` must come before what `second` did at seq `b`.
   bool before(ThreadId first, Seq a, ThreadId second, Seq b) const;
 
  private:
-  // By thread: up to which seq (exclusive) this thread has seen it.
-  using Clock = std::unordered_map<std::uint32_t, std::uint64_t>;
+  // A thread's own number.
+  std::size_t number_of(ThreadId thread) const;
+
   struct Checkpoint {
     Seq from{};
-    Clock clock;
+    std::vector<std::uint64_t> clock;  // by number: up to which seq (exclusive) it is known
   };
-  std::unordered_map<std::uint32_t, std::vector<Checkpoint>> threads_;
+  std::vector<ThreadId> threads_;                // ascending; in the order of their numbers
+  std::vector<std::vector<Checkpoint>> points_;  // by number
 };
 
 }  // namespace svd
