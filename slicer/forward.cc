@@ -312,7 +312,8 @@ void ForwardWalk::join_late(const Hit& hit, Thread& state) {
 bool ForwardWalk::same_line(const Instance& a, const Instance& b) const {
   if (input_.lines.empty() || a.thread != b.thread) return false;
   std::uint32_t line = input_.lines[a.id.value];
-  return line != 0 && line == input_.lines[b.id.value] && b.seq - a.seq < kLineSpan;
+  return line != 0 && line == input_.lines[b.id.value] &&
+         input_.control.left_out().apart(a.seq, b.seq) < kLineSpan;
 }
 
 Slice ForwardWalk::take() {

@@ -49,6 +49,7 @@ class Learn {
   }
   void event(const Event& event) {
     tracker_.event(event);
+    left_out_.event(event);
     const auto* signal = std::get_if<Signal>(&event.body);
     if (signal == nullptr || !is_fault(signal->number) || signal->code <= 0) return;
     const CodeBlock& block = code_.block(block_);
@@ -56,6 +57,7 @@ class Learn {
     if (block.steps[end_ - 1].pc == signal->pc) faults_.push_back(seq_);
   }
   std::vector<Seq> faults() { return std::move(faults_); }
+  LeftOut left_out() { return std::move(left_out_); }
 
  private:
   ControlTracker& tracker_;
@@ -65,6 +67,7 @@ class Learn {
   std::uint16_t end_ = 0;
   Seq seq_{};
   std::vector<Seq> faults_;
+  LeftOut left_out_;
 };
 
 constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
@@ -93,6 +96,7 @@ ControlIndex ControlIndex::of(const TraceReader& trace, CodeTable& code, const C
   failed.flip();
   code.mark_restores(failed);
   index.faults_ = learn.faults();
+  index.left_out_ = learn.left_out();
   return index;
 }
 

@@ -2,8 +2,8 @@
 //
 // Control parents of any chunk at random: one pass over the run keeps the state of ControlTracker
 // at the start of each chunk, from which a chunk's parents are made again whenever they are needed.
-// The same pass finds which instructions always restore saved registers, and which instances
-// faulted. Const methods may be called from several threads.
+// The same pass finds which instructions always restore saved registers, which instances faulted,
+// and where instructions are missing. Const methods may be called from several threads.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "dpdg/code_table.h"
 #include "dpdg/control_tracker.h"
+#include "dpdg/left_out.h"
 #include "svd/trace/reader.h"
 
 namespace svd {
@@ -45,6 +46,8 @@ class ControlIndex {
   const std::vector<Seq>& faults() const { return faults_; }
   bool faulted(Seq seq) const { return std::binary_search(faults_.begin(), faults_.end(), seq); }
 
+  const LeftOut& left_out() const { return left_out_; }
+
   struct Point {
     Seq seq{};
     ThreadId thread{};
@@ -57,6 +60,7 @@ class ControlIndex {
  private:
   std::vector<ControlTracker> at_chunk_;
   std::vector<Seq> faults_;
+  LeftOut left_out_;
 };
 
 }  // namespace svd
