@@ -74,6 +74,7 @@ int run_reduce(const Arguments& arguments) {
   if (!trace) return kUnreadable;
 
   Diagnostics diagnostics = trace->diagnostics();
+  note_gaps(*trace, diagnostics);
   std::optional<Progress> progress(std::in_place, "indexing", "instr", trace->steps(),
                                    command.quiet());
   Explainer explainer(*trace, diagnostics, progress->function());
