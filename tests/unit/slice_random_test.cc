@@ -67,9 +67,9 @@ struct MachineRun {
 
 // A random run with its graph.
 struct RandomRun {
-  RandomRun(std::mt19937_64& random, const SliceOptions& options)
+  RandomRun(std::mt19937_64& random, const SliceOptions& options, bool calls = false)
       : length(2 + random() % 60), builder(TraceBuilder::text_process(), random_chunks(random)) {
-    random_statements(builder, random, length);
+    random_statements(builder, random, length, calls);
     trace = std::make_unique<TraceReader>(builder.finish());
     model = std::make_unique<ProgramModel>(*trace, diagnostics);
     graph = graph_of(*trace, *model, options);
@@ -120,6 +120,23 @@ TEST(Slice, IsTheDefinitionOnRandomTraces) {
     std::mt19937_64 random(seed);
     SliceOptions options = random_options(random);
     RandomRun run(random, options);
+    options.scope = random_scope(random, run.length);
+    std::size_t criterion = random() % run.length;
+    Distances expected = reached(run.graph, criterion, options.scope, false);
+    Slice actual =
+        slice_backward(run.input(), {run.at(criterion, options)}, options, run.diagnostics);
+    ASSERT_EQ(run.said(actual),
+              describe(outcome_of(*run.trace, run.graph, expected, {}, options, false)))
+        << "seed " << seed;
+  }
+}
+
+// With order edges and triples beside what goes through channels, which has none.
+TEST(Slice, IsTheDefinitionOnRandomTracesWithSystemCalls) {
+  for (std::size_t seed = 0; seed < runs(); ++seed) {
+    std::mt19937_64 random(seed);
+    SliceOptions options = random_options(random);
+    RandomRun run(random, options, true);
     options.scope = random_scope(random, run.length);
     std::size_t criterion = random() % run.length;
     Distances expected = reached(run.graph, criterion, options.scope, false);
@@ -193,6 +210,22 @@ TEST(ForwardSlice, IsTheDefinitionOnRandomTraces) {
     std::mt19937_64 random(seed);
     SliceOptions options = random_options(random);
     RandomRun run(random, options);
+    options.scope = random_scope(random, run.length);
+    std::size_t criterion = random() % run.length;
+    Distances expected = reached(run.graph, criterion, options.scope, true);
+    Slice actual = slice_forward(run.input(), run.model->flow, {run.at(criterion, options)},
+                                 options, run.diagnostics);
+    ASSERT_EQ(run.said(actual),
+              describe(outcome_of(*run.trace, run.graph, expected, {}, options, true)))
+        << "seed " << seed;
+  }
+}
+
+TEST(ForwardSlice, IsTheDefinitionOnRandomTracesWithSystemCalls) {
+  for (std::size_t seed = 0; seed < runs(); ++seed) {
+    std::mt19937_64 random(seed);
+    SliceOptions options = random_options(random);
+    RandomRun run(random, options, true);
     options.scope = random_scope(random, run.length);
     std::size_t criterion = random() % run.length;
     Distances expected = reached(run.graph, criterion, options.scope, true);
@@ -282,7 +315,7 @@ TEST(Reduction, TellsTheSameOnRandomTraces) {
   std::uint64_t all = 0, kept = 0;
   for (std::size_t seed = 0; seed < runs() / 3; ++seed) {
     std::mt19937_64 random(seed);
-    RandomRun run(random, {});
+    RandomRun run(random, {}, seed % 2 != 0);
     kept += expect_same_when_reduced(*run.trace, Seq(random() % run.length)).instructions;
     all += run.length;
     ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
