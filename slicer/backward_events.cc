@@ -21,6 +21,7 @@ namespace svd {
 
 void BackwardWalk::event(const Event& event) {
   ThreadState& state = thread(event.thread);
+  state.own += left_out(event);
   if (auto fresh = fresh_memory(event)) begin_lifetime(event, *fresh);
   if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
     if (kernel->access == Access::kRead) {

@@ -197,7 +197,7 @@ class BackwardWalk {
     if (input_.lines.empty()) return false;
     std::uint32_t line = input_.lines[a.id.value];
     return line != 0 && line == input_.lines[b.id().value] && a.mark.same_thread(b.mark()) &&
-           b.mark().seq() - a.mark.seq() < kLineSpan;
+           input_.control.left_out().apart(a.mark.seq(), b.mark().seq()) < kLineSpan;
   }
 
   const SliceInput& input_;

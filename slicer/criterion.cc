@@ -66,8 +66,7 @@ class Finder {
         diagnostics_(diagnostics) {}
 
   Result<Failure> find(std::string_view text) {
-    if (text.empty() || text == "fault" || text == "exit")
-      return find_failure(trace_, flow_, instances_, source_, diagnostics_);
+    if (names_end(text)) return find_failure(trace_, flow_, instances_, source_, diagnostics_);
     auto [thing, count] = split_count(text);
     if (text.starts_with("seq:")) return at_seq(text.substr(4));
     if (text.starts_with("output:")) return at_output(text.substr(7));
@@ -370,6 +369,8 @@ class Finder {
 };
 
 }  // namespace
+
+bool names_end(std::string_view text) { return text.empty() || text == "fault" || text == "exit"; }
 
 Result<Failure> find_criterion(std::string_view text, const TraceReader& trace,
                                const ProgramModel& model, InstanceReader& instances,

@@ -24,6 +24,9 @@
 
 namespace svd {
 
+// Whether it is how the run ended.
+bool names_end(std::string_view text);
+
 // An Error of kUsage says what was not found, and what is near it.
 Result<Failure> find_criterion(std::string_view text, const TraceReader& trace,
                                const ProgramModel& model, InstanceReader& instances,

@@ -15,23 +15,31 @@ Explainer::Explainer(const TraceReader& trace, Diagnostics& diagnostics,
       source_(trace, diagnostics),
       instances_(trace, model_.code, model_.control) {}
 
-Result<Explanation> Explainer::explain(std::string_view criterion, const SliceOptions& options,
-                                       const ProgressFunction& progress) {
-  auto failure = find_criterion(criterion, trace_, model_, instances_, source_, diagnostics_);
-  if (!failure) return failure.error();
+Result<Failure> Explainer::find(std::string_view criterion) {
+  return find_criterion(criterion, trace_, model_, instances_, source_, diagnostics_);
+}
+
+Explanation Explainer::explain(const Failure& failure, const SliceOptions& options,
+                               const ProgressFunction& progress) {
   Explanation explanation;
-  explanation.failure = *failure;
-  // From here on it is known where the walk begins.
-  explanation.slice =
-      slice_backward(input(), explanation.failure.criteria, options, diagnostics_, progress);
+  explanation.failure = failure;
+  explanation.slice = slice_backward(input(), failure.criteria, options, diagnostics_, progress);
   tell(explanation);
   return explanation;
+}
+
+Result<Explanation> Explainer::explain(std::string_view criterion, const SliceOptions& options,
+                                       const ProgressFunction& progress) {
+  auto failure = find(criterion);
+  if (!failure) return failure.error();
+  // From here on it is known where the walk begins.
+  return explain(*failure, options, progress);
 }
 
 Result<Explanation> Explainer::explain_forward(std::string_view criterion,
                                                const SliceOptions& options,
                                                const ProgressFunction& progress) {
-  auto begin = find_criterion(criterion, trace_, model_, instances_, source_, diagnostics_);
+  auto begin = find(criterion);
   if (!begin) return begin.error();
   Explanation explanation;
   explanation.way = Way::kForward;
@@ -46,9 +54,9 @@ Result<Explanation> Explainer::explain_forward(std::string_view criterion,
 Result<Explanation> Explainer::explain_between(std::string_view from, std::string_view to,
                                                const SliceOptions& options,
                                                const ProgressFunction& progress) {
-  auto begin = find_criterion(from, trace_, model_, instances_, source_, diagnostics_);
+  auto begin = find(from);
   if (!begin) return begin.error();
-  auto end = find_criterion(to, trace_, model_, instances_, source_, diagnostics_);
+  auto end = find(to);
   if (!end) return end.error();
   Explanation explanation;
   explanation.way = Way::kBetween;

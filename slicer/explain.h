@@ -36,6 +36,9 @@ class Explainer {
   void tell_libraries() { libraries_ = true; }
 
   // An Error of kUsage says what of the criterion was not found.
+  Result<Failure> find(std::string_view criterion);
+  Explanation explain(const Failure& failure, const SliceOptions& options,
+                      const ProgressFunction& progress = no_progress);
   Result<Explanation> explain(std::string_view criterion, const SliceOptions& options,
                               const ProgressFunction& progress = no_progress);
 

@@ -19,6 +19,7 @@ struct Failure {
   Instance at{};        // the instance of the program's own code to which the failure is put down
   std::string what{};   // "died of signal 11 (SIGSEGV)"
   bool failed = false;  // it is how a run failed, and no other place that somebody asked about
+  friend bool operator==(const Failure&, const Failure&) = default;
 };
 
 // Where a slice of it begins:

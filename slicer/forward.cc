@@ -204,14 +204,18 @@ Reach ForwardWalk::join(const Hit& hit, const Instance& me) {
   ++item.instances;
   if (std::find(item.threads.begin(), item.threads.end(), me.thread) == item.threads.end())
     item.threads.push_back(me.thread);
-  if (hit.distance < item.distance) {
-    item.distance = hit.distance;
-    item.nearest = me;
-    item.needed_by = hit.from;
-    item.via = hit.via;
-  }
+  note_distance(hit, me);
   add_remote_reads(me);
   return {me, hit.distance};
+}
+
+void ForwardWalk::note_distance(const Hit& hit, const Instance& me) {
+  SliceItem& item = slice_.items[item_of_[me.id.value] - 1];
+  if (hit.distance >= item.distance) return;
+  item.distance = hit.distance;
+  item.nearest = me;
+  item.needed_by = hit.from;
+  item.via = hit.via;
 }
 
 void ForwardWalk::add_remote_reads(const Instance& me) {
@@ -299,12 +303,18 @@ void ForwardWalk::system_call(std::uint32_t number, Thread& state) {
   join_late(hit, state);
 }
 
-// The thread's last instruction is known to be in the slice after it has run.
+// The thread's last instruction is known to be in the slice, or nearer, after it has run.
 void ForwardWalk::join_late(const Hit& hit, Thread& state) {
   if (!hit.any) return;
-  if (state.last_reach.any()) return add_remote_reads(state.last);
-  state.last_reach = join(hit, state.last);
-  if (!state.last_reach.any()) return;
+  if (state.last_reach.any()) {
+    add_remote_reads(state.last);
+    if (hit.distance >= state.last_reach.distance) return;
+    note_distance(hit, state.last);
+    state.last_reach.distance = hit.distance;
+  } else {
+    state.last_reach = join(hit, state.last);
+    if (!state.last_reach.any()) return;
+  }
   define(*state.last_step, state.last_reach, state);
   remember(*state.last_step, state.last_reach, true);
 }
@@ -312,7 +322,8 @@ void ForwardWalk::join_late(const Hit& hit, Thread& state) {
 bool ForwardWalk::same_line(const Instance& a, const Instance& b) const {
   if (input_.lines.empty() || a.thread != b.thread) return false;
   std::uint32_t line = input_.lines[a.id.value];
-  return line != 0 && line == input_.lines[b.id.value] && b.seq - a.seq < kLineSpan;
+  return line != 0 && line == input_.lines[b.id.value] &&
+         input_.control.left_out().apart(a.seq, b.seq) < kLineSpan;
 }
 
 Slice ForwardWalk::take() {

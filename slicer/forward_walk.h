@@ -84,6 +84,8 @@ class ForwardWalk {
   void set_memory(Addr address, std::uint64_t size, const Reach& reach);
   // Empty when the instance is not in the slice.
   Reach join(const Hit& hit, const Instance& me);
+  // Of an instance of the slice.
+  void note_distance(const Hit& hit, const Instance& me);
   void add_remote_reads(const Instance& me);
   void define(const Step& step, const Reach& reach, Thread& thread);
   void save(const Step& step, const Thread& thread);

@@ -22,9 +22,8 @@ constexpr unsigned kMostOpen = 8;
 
 }  // namespace
 
-float race_key(const Instance& first, const Instance& second, float distance) {
-  float gap = std::log2(static_cast<float>(second.seq - first.seq) + 1);
-  return 0.6F * distance + 0.3F * gap - kEdgeBonus;
+float race_key(std::uint64_t apart, float distance) {
+  return 0.6F * distance + 0.3F * std::log2(static_cast<float>(apart) + 1) - kEdgeBonus;
 }
 
 OrderWalk::OrderWalk(const SliceInput& input, const SliceOptions& options, const WalkCode& code,
@@ -59,6 +58,7 @@ OrderWalk::ThreadState& OrderWalk::find_thread(ThreadId id) {
 
 // What was there before is another object's; a realloc keeps its contents.
 void OrderWalk::event(const Event& event) {
+  if (std::uint64_t missing = left_out(event)) thread(event.thread).own += missing;
   auto fresh = fresh_memory(event);
   const auto* made = std::get_if<Allocation>(&event.body);
   if (!fresh || (made != nullptr && made->function == AllocFn::kRealloc)) return;
@@ -226,7 +226,7 @@ void OrderWalk::add_race(RaceEdge::Kind kind, const Instance& first, const Insta
       sequencers_->ordered(first.thread, first.seq, second.thread, second.seq))
     return;
   std::uint64_t to = second.id.value | static_cast<std::uint64_t>(kind) << 32;
-  float key = race_key(first, second, distance);
+  float key = race_key(input_.control.left_out().apart(first.seq, second.seq), distance);
   if (races_.count_farther(first.id.value, to, key)) return;
   bool ordered = order_.before(first.thread, first.seq, second.thread, second.seq);
   races_.add(first.id.value, to, {kind, first, second, address, size, distance, key, 1, ordered});

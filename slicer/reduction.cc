@@ -10,31 +10,82 @@
 #include "slicer/reduction.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
-
-#include "dpdg/program_model.h"
+#include <utility>
 
 namespace svd {
 namespace {
 
-// What two slices must have in common: the instructions and how often, and the edges between
-// threads. How far a thing is, and so which instances of an edge are counted and which is the
-// nearest, also depends on how much ran in between.
-auto answer(const Slice& slice) {
-  using Edge = std::tuple<int, std::uint32_t, std::uint32_t, std::uint32_t>;
-  std::set<Edge> edges;
-  for (const RemoteRead& read : slice.remote_reads)
-    edges.emplace(0, read.write.id.value, read.read.id.value, 0);
-  for (const Triple& triple : slice.triples)
-    edges.emplace(1, triple.before.id.value, triple.remote.id.value, triple.after.id.value);
-  for (const RaceEdge& race : slice.races)
-    edges.emplace(2 + static_cast<int>(race.kind), race.first.id.value, race.second.id.value, 0);
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> items;
-  for (const SliceItem& item : slice.items)
-    items[item.id.value] = {item.instances, item.initial_reads};
-  return std::pair(std::move(items), std::move(edges));
+// What is said of a reduced trace, with the instances where they were in the whole one.
+class Origins {
+ public:
+  explicit Origins(const Reduction& reduction) : reduction_(reduction) {}
+
+  Slice operator()(const Slice& found) const {
+    Slice slice{.instances = found.instances,
+                .items = found.items,
+                .remote_reads = found.remote_reads,
+                .triples = found.triples,
+                .races = found.races,
+                .channels = found.channels};
+    for (SliceItem& item : slice.items) set(item.nearest), set(item.needed_by);
+    for (RemoteRead& read : slice.remote_reads) set(read.write), set(read.read);
+    for (Triple& triple : slice.triples) set(triple.before), set(triple.remote), set(triple.after);
+    for (RaceEdge& race : slice.races) set(race.first), set(race.second);
+    return slice;
+  }
+  std::vector<StoryEntry> operator()(std::vector<StoryEntry> entries) const {
+    for (StoryEntry& entry : entries)
+      for (StoryAccess& access : entry.accesses) set(access.instance);
+    return entries;
+  }
+
+ private:
+  void set(Instance& instance) const {
+    if (instance.thread.value != 0) instance.seq = reduction_.origin(instance.seq);
+  }
+  const Reduction& reduction_;
+};
+
+bool same(const Slice& a, const Slice& b) {
+  auto parts = [](const Slice& s) {
+    return std::tie(s.instances, s.items, s.remote_reads, s.triples, s.races, s.channels);
+  };
+  return parts(a) == parts(b);
+}
+
+bool same(const StoryEntry& a, const StoryEntry& b) {
+  auto same_pc = [](const StoryAccess& x, const StoryAccess& y) {
+    return x.place.pc == y.place.pc;
+  };
+  return a == b && std::equal(a.accesses.begin(), a.accesses.end(), b.accesses.begin(), same_pc);
+}
+
+// Whether two explanations of the criterion say the same; if not, the threads that what they
+// disagree on is about, as far as that is known.
+bool agree(const Reduction& reduction, const Explanation& whole, const Explanation& found,
+           std::set<ThreadId>& wrong) {
+  whole.slice.members.each([&](Seq seq) {
+    if (!found.slice.members.has(reduction.place(seq))) wrong.insert(reduction.thread_at(seq));
+  });
+  found.slice.members.each([&](Seq place) {
+    Seq seq = reduction.origin(place);
+    if (!whole.slice.members.has(seq)) wrong.insert(reduction.thread_at(seq));
+  });
+  if (!wrong.empty()) return false;
+  Origins origins(reduction);
+  const std::vector<StoryEntry>& told = whole.story.entries;
+  const std::vector<StoryEntry> again = origins(found.story.entries);
+  bool alike = told.size() == again.size();
+  for (std::size_t i = 0; i < std::min(told.size(), again.size()); ++i) {
+    if (same(told[i], again[i])) continue;
+    alike = false;
+    for (const StoryEntry* entry : {&told[i], &again[i]})
+      for (const StoryAccess& access : entry->accesses) wrong.insert(access.instance.thread);
+  }
+  return alike && same(whole.slice, origins(found.slice)) &&
+         whole.story.hidden_library == found.story.hidden_library;
 }
 
 }  // namespace
@@ -107,6 +158,11 @@ void Reduction::keep(const Slice& slice) {
   find_places();
 }
 
+void Reduction::keep(Seq seq) {
+  keep_at(index(seq));
+  find_places();
+}
+
 bool Reduction::keep_whole(const std::set<ThreadId>& threads) {
   std::set<ThreadId> wanted;
   bool changed = false;
@@ -131,30 +187,27 @@ CopyFilter Reduction::filter() const {
   return {[this](const Exec& exec) { return keeps(exec.seq); }, "left out by svd-analyze reduce"};
 }
 
-Result<Reduction> reduce(const SliceInput& input, const std::vector<Criterion>& criteria,
-                         const Slice& slice, const SliceOptions& options, const WriteReduced& write,
+Result<Reduction> reduce(Explainer& explainer, std::string_view criterion, const Explanation& whole,
+                         const SliceOptions& options, const WriteReduced& write,
                          Diagnostics& diagnostics) {
-  Reduction reduction(input.trace, diagnostics);
-  reduction.keep(slice);
-  auto wanted = answer(slice);
+  const TraceReader& trace = explainer.input().trace;
+  Reduction reduction(trace, diagnostics);
+  reduction.keep(whole.slice);
+  // Who asks the reduced trace how the run ended is answered by its last instruction.
+  if (names_end(criterion)) reduction.keep(trace.ending().seq);
   while (true) {
     auto reduced = write(reduction);
     if (!reduced) return reduced.error();
-    std::vector<Criterion> there = criteria;
-    for (Criterion& criterion : there) criterion.seq = reduction.place(criterion.seq);
     Diagnostics told;
-    ProgramModel model(*reduced, told);
-    Slice found =
-        slice_backward({*reduced, model.code, model.control, input.lines}, there, options, told);
+    Explainer again(*reduced, told);
+    Failure there = whole.failure;
+    there.at.seq = reduction.place(there.at.seq);
+    for (Criterion& one : there.criteria) one.seq = reduction.place(one.seq);
     std::set<ThreadId> wrong;
-    slice.members.each([&](Seq seq) {
-      if (!found.members.has(reduction.place(seq))) wrong.insert(reduction.thread_at(seq));
-    });
-    found.members.each([&](Seq place) {
-      Seq seq = reduction.origin(place);
-      if (!slice.members.has(seq)) wrong.insert(reduction.thread_at(seq));
-    });
-    if (wrong.empty() && answer(found) == wanted) return reduction;
+    auto end = names_end(criterion) ? again.find(criterion) : Result<Failure>(there);
+    bool same_end = end && *end == there;
+    if (!same_end) wrong.insert(there.at.thread);
+    if (same_end && agree(reduction, whole, again.explain(there, options), wrong)) return reduction;
     bool more = reduction.keep_whole(wrong);
     if (!more && !reduction.keep_all()) return reduction;
   }

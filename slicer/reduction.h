@@ -7,10 +7,10 @@
 
 #include <functional>
 #include <set>
-#include <string>
+#include <string_view>
 #include <vector>
 
-#include "slicer/backward.h"
+#include "slicer/explain.h"
 #include "svd/trace/copy.h"
 
 namespace svd {
@@ -43,6 +43,8 @@ class Reduction {
 
   // The intervals of the slice and of what its order edges lead to.
   void keep(const Slice& slice);
+  // The interval of one instruction.
+  void keep(Seq seq);
   // All that these threads did up to the last that is kept; false: it is already.
   bool keep_whole(const std::set<ThreadId>& threads);
   bool keep_all();
@@ -61,12 +63,13 @@ class Reduction {
 // Writes the reduced trace and opens it.
 using WriteReduced = std::function<Result<TraceReader>(const Reduction&)>;
 
-// `slice` is that of the criteria and knows its instances. Each attempt is sliced and compared:
-// what a thread left out can have opened or closed a region, or saved a register. A thread of which
-// an instance was missed or wrongly met is then kept from its beginning on, and as a last resort
-// everything is.
-Result<Reduction> reduce(const SliceInput& input, const std::vector<Criterion>& criteria,
-                         const Slice& slice, const SliceOptions& options, const WriteReduced& write,
+// `whole` is what `criterion` was explained as by `options`, which ask for the instances. Each
+// attempt is explained and compared: what a thread left out can have opened or closed a region, or
+// saved a register. A thread about which something else is said is then kept from its beginning on,
+// and as a last resort everything is. So the reduced trace tells the same, and where the criterion
+// is how the run ended, that is found in it, too.
+Result<Reduction> reduce(Explainer& explainer, std::string_view criterion, const Explanation& whole,
+                         const SliceOptions& options, const WriteReduced& write,
                          Diagnostics& diagnostics);
 
 }  // namespace svd

@@ -82,6 +82,7 @@ class Restore : public SliceAccesses<Restore> {
           const SliceOptions& options, const ThreadOrder& order, const Sequencers* sequencers,
           const ByteSet& bytes)
       : SliceAccesses(input, slice, criteria, options),
+        left_out_(input.control.left_out()),
         order_(order),
         sequencers_(sequencers),
         bytes_(bytes) {
@@ -140,10 +141,11 @@ class Restore : public SliceAccesses<Restore> {
         return void(++edge.size);
     float distance = distances_.at((before.write ? me : before.by).id.value);
     bool ordered = order_.before(before.by.thread, before.by.seq, me.thread, me.seq);
-    edges_.push_back(
-        {kind, before.by, me, byte, 1, distance, race_key(before.by, me, distance), 1, ordered});
+    float key = race_key(left_out_.apart(before.by.seq, me.seq), distance);
+    edges_.push_back({kind, before.by, me, byte, 1, distance, key, 1, ordered});
   }
 
+  const LeftOut& left_out_;
   const ThreadOrder& order_;
   const Sequencers* sequencers_;
   const ByteSet& bytes_;

@@ -21,7 +21,8 @@ std::vector<RaceEdge> restored_edges(const SliceInput& input, const Slice& slice
                                      const SliceOptions& options, const ThreadOrder& order,
                                      const Sequencers* sequencers, Diagnostics& diagnostics);
 
-// Where an order edge stands in the story; `distance` is that of the end in the slice.
-float race_key(const Instance& first, const Instance& second, float distance);
+// Where an order edge stands in the story: by how many instructions its ends are apart, and the
+// distance of the end that is in the slice.
+float race_key(std::uint64_t apart, float distance);
 
 }  // namespace svd

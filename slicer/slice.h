@@ -41,6 +41,7 @@ struct SliceItem {
   std::uint64_t initial_reads = 0;  // instances that read bytes which nothing in the trace wrote
   std::uint64_t system_writes = 0;  // instances that read bytes which the kernel wrote
   std::vector<ThreadId> threads{};
+  friend bool operator==(const SliceItem&, const SliceItem&) = default;
 };
 
 // A read of what another thread wrote; instances are of the nearest.
@@ -51,6 +52,7 @@ struct RemoteRead {
   std::uint64_t size = 0;
   float distance = 0;  // of the read
   std::uint64_t instances = 0;
+  friend bool operator==(const RemoteRead&, const RemoteRead&) = default;
 };
 
 // A thread accessed a place, another one wrote it, the first read it: what it had seen had changed.
@@ -67,6 +69,7 @@ struct Triple {
   std::uint64_t instances = 0;
   // Creation, join, conditions, barriers or semaphores put `remote` between the others.
   bool ordered = false;
+  friend bool operator==(const Triple&, const Triple&) = default;
 };
 
 // Two accesses of different threads, the second one a write, that could have come in the other
@@ -81,6 +84,7 @@ struct RaceEdge {
   float key = 0;
   std::uint64_t instances = 0;
   bool ordered = false;  // by creation, join, conditions or barriers between the threads
+  friend bool operator==(const RaceEdge&, const RaceEdge&) = default;
 };
 
 struct Slice {
@@ -105,6 +109,7 @@ struct Criterion {
   bool control = true;                                   // what decided that it ran
   std::vector<Reg> registers{};                          // values before the instruction
   std::vector<std::pair<Addr, std::uint64_t>> memory{};  // values before the instruction
+  friend bool operator==(const Criterion&, const Criterion&) = default;
 };
 
 struct SliceOptions {

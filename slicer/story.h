@@ -37,6 +37,7 @@ struct StoryAccess {
   bool write = false;
   bool has_value = false;
   std::uint64_t value = 0;
+  friend bool operator==(const StoryAccess&, const StoryAccess&) = default;
 };
 
 struct StoryEntry {
@@ -54,6 +55,7 @@ struct StoryEntry {
   // Of edges.
   std::uint64_t own_instructions = 0;
   RaceEdge::Kind race{};
+  friend bool operator==(const StoryEntry&, const StoryEntry&) = default;
 };
 
 struct Story {
@@ -61,6 +63,7 @@ struct Story {
   std::vector<StoryPlace> statements{};  // distinct, in the order in which entries show them
   bool libraries = false;                // statements of libraries stand in it, too
   std::size_t hidden_library = 0;        // instructions of the slice that are not the program's own
+  friend bool operator==(const Story&, const Story&) = default;
 };
 
 struct StoryInput {

@@ -50,6 +50,7 @@ class Learn {
   void event(const Event& event) {
     tracker_.event(event);
     if (ThreadOrder::matters(event)) ordering_.push_back(event);
+    left_out_.event(event);
     const auto* signal = std::get_if<Signal>(&event.body);
     if (signal == nullptr || !is_fault(signal->number) || signal->code <= 0) return;
     const CodeBlock& block = code_.block(block_);
@@ -58,6 +59,7 @@ class Learn {
   }
   std::vector<Seq> faults() { return std::move(faults_); }
   std::vector<Event> ordering() { return std::move(ordering_); }
+  LeftOut left_out() { return std::move(left_out_); }
 
  private:
   ControlTracker& tracker_;
@@ -68,6 +70,7 @@ class Learn {
   Seq seq_{};
   std::vector<Seq> faults_;
   std::vector<Event> ordering_;
+  LeftOut left_out_;
 };
 
 constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
@@ -97,6 +100,7 @@ ControlIndex ControlIndex::of(const TraceReader& trace, CodeTable& code, const C
   code.mark_restores(failed);
   index.faults_ = learn.faults();
   index.ordering_ = learn.ordering();
+  index.left_out_ = learn.left_out();
   return index;
 }
 

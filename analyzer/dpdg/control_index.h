@@ -3,7 +3,8 @@
 // Control parents of any chunk at random: one pass over the run keeps the state of ControlTracker
 // at the start of each chunk, from which a chunk's parents are made again whenever they are needed.
 // The same pass finds which instructions always restore saved registers, which instances faulted,
-// and the events that order threads. Const methods may be called from several threads.
+// the events that order threads, and where instructions are missing. Const methods may be called
+// from several threads.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "dpdg/code_table.h"
 #include "dpdg/control_tracker.h"
+#include "dpdg/left_out.h"
 #include "dpdg/thread_order.h"
 #include "svd/trace/reader.h"
 
@@ -48,6 +50,7 @@ class ControlIndex {
 
   // Those of which ThreadOrder is made.
   std::span<const Event> ordering() const { return ordering_; }
+  const LeftOut& left_out() const { return left_out_; }
 
   struct Point {
     Seq seq{};
@@ -62,6 +65,7 @@ class ControlIndex {
   std::vector<ControlTracker> at_chunk_;
   std::vector<Seq> faults_;
   std::vector<Event> ordering_;
+  LeftOut left_out_;
 };
 
 }  // namespace svd

@@ -384,6 +384,14 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
 
 }  // namespace
 
+bool analyze_takes_value(const std::string& word) {
+  Command command("svd-analyze analyze", "");
+  Options options;
+  add_options(command, options);
+  const CLI::Option* option = command.app().get_option_no_throw(word);
+  return option != nullptr && !option->get_positional() && option->get_items_expected_min() > 0;
+}
+
 int run_analyze(const Arguments& arguments) {
   Command command("svd-analyze analyze", "finds what went wrong in a recorded run, best first");
   Options options;

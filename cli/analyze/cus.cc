@@ -251,7 +251,8 @@ int run_cus(const Arguments& arguments) {
   if (!trace) return kUnreadable;
   auto output = Output::open(options.output, options.input);
   if (!output) return output_failed(command, output.error());
-  Diagnostics diagnostics;
+  Diagnostics diagnostics = trace->diagnostics();
+  note_gaps(*trace, diagnostics);
   Places places(*trace, diagnostics);
   Suppressions rules = Suppressions::built_in();
   LockSets lock_sets;

@@ -36,7 +36,8 @@ class Counter {
  private:
   void special(const Event&, const Note& note) { facts_.notes.emplace_back(note.text); }
   void special(const Event& event, const Gap& gap) {
-    if (gap.cause != GapCause::kLoss) facts_.windows.emplace_back(gap.reason);
+    if (gap.cause == GapCause::kBeforeWindow || gap.cause == GapCause::kAfterWindow)
+      facts_.windows.emplace_back(gap.reason);
     note_gap(event, gap, facts_.diagnostics);
   }
   void special(const Event&, const Signal& signal) {

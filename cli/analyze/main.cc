@@ -22,8 +22,21 @@
 namespace svd::cli {
 namespace {
 
+// TRACE --slice[=CRITERION] is slice TRACE [CRITERION].
+int analyze_or_slice(const Arguments& words) {
+  Arguments arguments = words;
+  auto slice = std::find_if(arguments.begin(), arguments.end(), [](const std::string& argument) {
+    return argument == "--slice" || argument.starts_with("--slice=");
+  });
+  if (slice == arguments.end()) return run_analyze(arguments);
+  std::string criterion = slice->substr(std::min(slice->size(), std::strlen("--slice=")));
+  arguments.erase(slice);
+  if (!criterion.empty()) arguments.push_back(criterion);
+  return run_slice(arguments);
+}
+
 constexpr std::array kVerbs{
-    Verb{"analyze", "what went wrong in a run, best first", run_analyze},
+    Verb{"analyze", "what went wrong in a run, best first", analyze_or_slice},
     Verb{"slice", "from the failure, or any place, back to its causes", run_slice},
     Verb{"shell", "questions about a run at a prompt: who wrote it, why, what next", run_shell},
     Verb{"reduce", "a trace of just what matters to a failure", run_reduce},
@@ -60,14 +73,11 @@ void describe_use(Command& command) {
                       "done, but the trace is damaged or incomplete, and the output says how");
 }
 
-// The first word that is neither an option nor the value of one that stands before a verb.
+// The first word that is neither an option nor the value of one.
 Arguments::const_iterator find_word(const Arguments& arguments) {
   for (auto word = arguments.begin(); word != arguments.end(); ++word) {
-    if (*word == "--color" && word + 1 != arguments.end()) {
-      ++word;
-    } else if (!word->starts_with("-") || *word == "-") {
-      return word;
-    }
+    if (!word->starts_with("-") || *word == "-") return word;
+    if (word + 1 != arguments.end() && analyze_takes_value(*word)) ++word;
   }
   return arguments.end();
 }
@@ -77,8 +87,12 @@ int run(Arguments arguments) {
   describe_use(command);
   auto word = find_word(arguments);
   if (word == arguments.end()) {
-    if (auto exit = command.parse(arguments)) return *exit;
-    return command.wrong_use("a trace is missing; see svd-analyze --help");
+    if (arguments.empty()) return command.wrong_use("a trace is missing; see svd-analyze --help");
+    bool general = std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+      return argument == "-h" || argument == "--help" || argument == "--version";
+    });
+    if (!general) return analyze_or_slice(arguments);
+    return command.parse(arguments).value_or(kSuccess);
   }
   auto verb = std::find_if(kVerbs.begin(), kVerbs.end(),
                            [&word](const Verb& v) { return v.name == *word; });
@@ -95,15 +109,7 @@ int run(Arguments arguments) {
         fmt::format("'{}' is neither a verb nor a file{}; see svd-analyze --help", *word,
                     did_you_mean(*word, names)));
   }
-  // TRACE --slice[=CRITERION] is slice TRACE [CRITERION].
-  auto slice = std::find_if(arguments.begin(), arguments.end(), [](const std::string& argument) {
-    return argument == "--slice" || argument.starts_with("--slice=");
-  });
-  if (slice == arguments.end()) return run_analyze(arguments);
-  std::string criterion = slice->substr(std::min(slice->size(), std::strlen("--slice=")));
-  arguments.erase(slice);
-  if (!criterion.empty()) arguments.push_back(criterion);
-  return run_slice(arguments);
+  return analyze_or_slice(arguments);
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ int run_reduce(const Arguments& arguments) {
   if (!trace) return kUnreadable;
 
   Diagnostics diagnostics = trace->diagnostics();
+  note_gaps(*trace, diagnostics);
   std::optional<Progress> progress(std::in_place, "indexing", "instr", trace->steps(),
                                    command.quiet());
   Explainer explainer(*trace, diagnostics, progress->function());
@@ -86,15 +87,13 @@ int run_reduce(const Arguments& arguments) {
   // From here on it is known which instances matter.
   NewTrace made(path, input);
   auto write = [&](const Reduction& reduction) { return write_reduced(*trace, reduction, made); };
-  const std::vector<Criterion>& criteria = explained->failure.criteria;
-  auto reduction =
-      reduce(explainer.input(), criteria, explained->slice, options, write, diagnostics);
+  auto reduction = reduce(explainer, criterion, *explained, options, write, diagnostics);
   if (!reduction) return making_failed(command, reduction.error());
   if (auto kept = made.keep(); !kept) return making_failed(command, kept.error());
 
   auto output = Output::open("", input);
   if (!output) return output_failed(command, output.error());
-  Seq begins = reduction->place(criteria.front().seq);
+  Seq begins = reduction->place(explained->failure.criteria.front().seq);
   if (format == "json") {
     Json json{{"schema", "svd-reduce/1"},
               {"before", counts_json(reduction->before())},

@@ -88,6 +88,7 @@ int run_slice(const Arguments& arguments) {
   if (!output) return output_failed(command, output.error());
 
   Diagnostics diagnostics = trace->diagnostics();
+  note_gaps(*trace, diagnostics);
   std::optional<Progress> progress(std::in_place, "indexing", "instr", trace->steps(),
                                    command.quiet());
   Explainer explainer(*trace, diagnostics, progress->function());

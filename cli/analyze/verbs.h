@@ -4,7 +4,7 @@
 // and returns the exit code.
 #pragma once
 
-#include <span>
+#include <string>
 #include <string_view>
 
 #include "common/options.h"
@@ -12,6 +12,8 @@
 namespace svd::cli {
 
 int run_analyze(const Arguments& arguments);
+// Whether the word is an option of analyze whose value is the next word.
+bool analyze_takes_value(const std::string& word);
 int run_assemble(const Arguments& arguments);
 int run_cus(const Arguments& arguments);
 int run_dump(const Arguments& arguments);

@@ -45,6 +45,26 @@ TEST(BadInput, WhatIsNoTraceIsExitCode3) {
   unlink(fifo.c_str());
 }
 
+TEST(BadInput, WhatTheKernelCannotHaveAccessedIsToldAsALoss) {
+  std::string text = temp_path("huge.txt"), path = temp_path("huge.fb");
+  write_file(text,
+             "svd-trace 1\nvar x 4\nstmt W \"x = …\"\nstmt S \"write(1, …)\"\nT1 W w x\nT1 S\n"
+             "T1 syscall 1\nT1 kernel read 0x1000 1152921504606846976\n");
+  ASSERT_EQ(analyze({"assemble", text, "-o", path}).exit_code, 0);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"analyze", path},
+                                             {"slice", path, "seq:1"},
+                                             {"reduce", path, "seq:1", "-o", path + ".reduced"},
+                                             {"graph", path},
+                                             {"cus", path},
+                                             {"verify", path}}) {
+    CommandResult result = analyze(words);
+    EXPECT_EQ(result.exit_code, 4) << words.front();
+    EXPECT_THAT(result.out + result.err, HasSubstr("more memory than a program can have"));
+  }
+  for (const std::string& file : {text, path, path + ".reduced"}) std::filesystem::remove(file);
+}
+
 TEST(BadInput, TextThatIsNoneIsExitCode3AndLeavesNoFile) {
   std::string fifo = temp_path("fifo.txt");
   std::string out = temp_path("none.fb");

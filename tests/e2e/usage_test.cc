@@ -37,6 +37,27 @@ TEST(Usage, HelpThatCannotBePrintedIsAFailure) {
   EXPECT_EQ(analyze({"--version"}, full).exit_code, 1);
 }
 
+TEST(Usage, WhatHasNoVerbIsAnalyzed) {
+  EXPECT_THAT(analyze({"--list-detectors"}).out, HasSubstr("svd-2pl"));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--list-detectors"},
+           {"--list-detectors", "--color", "never", "-q"},
+           {"--format", "json", race_trace()},
+           {"--detectors", "race-hb", "--format=json", race_trace()},
+           {"--stats", "--slice=fault", "--format=json", race_trace()},
+           {"--detectors=race-bh"},
+           {"--list-detecters"},
+           {"-q"}}) {
+    std::vector<std::string> with_verb = words;
+    with_verb.insert(with_verb.begin(), "analyze");
+    CommandResult without = analyze(words), with = analyze(with_verb);
+    EXPECT_EQ(without.exit_code, with.exit_code) << words.front();
+    EXPECT_EQ(without.out, with.out) << words.front();
+    EXPECT_EQ(without.err, with.err) << words.front();
+  }
+  EXPECT_EQ(analyze({"-q", "info", race_trace()}).out, analyze({"info", "-q", race_trace()}).out);
+}
+
 TEST(Usage, NothingBehindTwoDashesIsAnOption) {
   EXPECT_EQ(analyze({"info", "--", race_trace()}).out, analyze({"info", race_trace()}).out);
   CommandResult missing = analyze({"info", "--", "--no-such-file"});

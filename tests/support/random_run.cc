@@ -16,7 +16,30 @@ WriterOptions random_chunks(std::mt19937_64& random) {
   return options;
 }
 
-void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t length) {
+namespace {
+
+constexpr std::uint64_t kChannelBytes = 6;
+
+// What the kernel does for a call, with memory that begins at `address`.
+void random_call(TraceBuilder& trace, std::mt19937_64& random, Addr address) {
+  auto below = [&random](std::uint64_t n) { return random() % n; };
+  Access access = below(2) == 0 ? Access::kRead : Access::kWrite;
+  KernelAccess kernel{.access = access, .address = address, .size = 1 + below(4)};
+  trace.event(kernel);
+  if (below(4) == 0) return;
+  trace.event(Transfer{.access = access,
+                       .channel = static_cast<std::uint32_t>(below(8) == 0 ? 0 : 1 + below(2)),
+                       .position = below(kChannelBytes),
+                       .address = address,
+                       .size = 1 + below(kernel.size)});
+  if (below(12) == 0)
+    trace.event(Transfer{.channel = 1, .position = below(kChannelBytes), .size = 2});
+}
+
+}  // namespace
+
+void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t length,
+                       bool calls) {
   auto below = [&random](std::uint64_t n) { return random() % n; };
   std::vector<StatementId> statements;
   std::vector<std::string> names;
@@ -39,6 +62,11 @@ void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t
     trace.thread(static_cast<std::uint32_t>(1 + below(3)));
     if (below(6) == 0) trace.lock(lock).unlock(lock);
     const std::string& name = names[below(names.size())];
+    if (calls && below(3) == 0) {
+      trace.exec(name);
+      random_call(trace, random, any().address);
+      continue;
+    }
     Operand read = r(any());
     if (below(3) == 0) read = address(read);
     switch (below(4)) {
@@ -62,7 +90,6 @@ namespace {
 constexpr std::uint64_t kCode = 0x401000;
 constexpr std::uint64_t kShared = 0x10000;
 constexpr std::uint64_t kSharedBytes = 48;
-constexpr std::uint64_t kChannelBytes = 6;
 constexpr std::uint64_t kStack = 0x7000'0000;  // of thread t it ends at t times that
 constexpr std::size_t kThreads = 3;
 

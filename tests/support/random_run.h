@@ -16,8 +16,10 @@ namespace svd::test {
 WriterOptions random_chunks(std::mt19937_64& random);
 
 // Statements s0, s1, … of three threads that read and write overlapping places of "place", control
-// each other and now and then lock and unlock something: one instruction each.
-void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t length);
+// each other and now and then lock and unlock something: one instruction each. With `calls`, some
+// are system calls that read or write "place" and move its bytes through channels.
+void random_statements(TraceBuilder& trace, std::mt19937_64& random, std::size_t length,
+                       bool calls = false);
 
 // At most `length` blocks of functions that branch, call, save registers, jump back into their
 // callers, make system calls that move bytes through channels, fault and are interrupted by

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "svd/trace/limits.h"
+
 namespace svd::test {
 namespace {
 
@@ -168,6 +170,12 @@ void random_exec(Random& random, TraceWriter& writer, BlockId id, const Block& b
   writer.exec(id, part, logged.data(), values.data());
 }
 
+// What the kernel accesses is memory that a program can have.
+void keep_possible(auto& access) {
+  access.address.value %= kAddressSpace / 2;
+  access.size %= kAddressSpace / 2;
+}
+
 template <std::size_t... I>
 void random_event(Random& random, TraceWriter& writer, std::index_sequence<I...>) {
   std::deque<std::string> arena;
@@ -176,6 +184,8 @@ void random_event(Random& random, TraceWriter& writer, std::index_sequence<I...>
   (void)((kind == I &&
           (body = random_record<std::variant_alternative_t<I, EventBody>>(random, arena), true)) ||
          ...);
+  if (auto* kernel = std::get_if<KernelAccess>(&body)) keep_possible(*kernel);
+  if (auto* moved = std::get_if<Transfer>(&body)) keep_possible(*moved);
   writer.event(ThreadId(static_cast<std::uint32_t>(random.below(4))), body);
 }
 

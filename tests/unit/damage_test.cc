@@ -16,6 +16,7 @@
 #include "frame.h"
 #include "support/content.h"
 #include "support/small_trace.h"
+#include "support/trace_builder.h"
 #include "svd/trace/reader.h"
 #include "svd/trace/writer.h"
 
@@ -221,6 +222,35 @@ TEST(DamagedDefinitions, LeaveNothingDanglingAndInventNoValues) {
   }
   EXPECT_GT(lost, 10U) << "the damage never hit what this test is about";
   std::filesystem::remove(path);
+}
+
+// Whatever else is done with these bytes would take memory for each.
+TEST(ImpossibleAccess, OfTheKernelIsToldAsAGap) {
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 47, kAll = ~std::uint64_t{0};
+  TempFile file;
+  auto writer = TraceWriter::create(file.path(), Process{});
+  ASSERT_TRUE(writer);
+  auto both = [&writer](std::uint64_t address, std::uint64_t size) {
+    (*writer)->event(ThreadId(1), KernelAccess{.address = Addr(address), .size = size});
+    (*writer)->event(ThreadId(1), Transfer{.channel = 1, .address = Addr(address), .size = size});
+  };
+  both(kEnd - 8, 8);
+  both(kAll, 0);
+  both(kEnd - 8, 9);
+  both(0x1000, std::uint64_t{1} << 60);
+  both(kAll, 2);
+  both(8, kAll);
+  ASSERT_TRUE((*writer)->finish());
+  TraceReader trace = open_trace(file);
+  Chunk chunk;
+  ASSERT_TRUE(trace.decode(0, chunk));
+  std::string kinds;
+  for (const Event& event : chunk.events) {
+    const auto* gap = std::get_if<Gap>(&event.body);
+    EXPECT_EQ(gap == nullptr ? 1 : gap->accesses, 1U);
+    kinds += gap == nullptr ? "." : gap->cause == GapCause::kLoss ? "g" : "?";
+  }
+  EXPECT_EQ(kinds, "....gggggggg");
 }
 
 // A format that is newer than this program: one sentence with the version, whatever follows.

@@ -11,7 +11,9 @@ namespace {
 
 struct Byte {
   std::optional<std::size_t> writer;
-  std::vector<std::size_t> readers;                   // since that write
+  std::optional<std::size_t> filler;   // who called the kernel that wrote it since
+  std::optional<std::size_t> carried;  // who put it into the channel from which that came
+  std::vector<std::size_t> readers;    // since that write
   std::vector<std::size_t> all_writers, all_readers;  // in this lifetime
   std::vector<std::size_t> accesses;
 };
@@ -21,9 +23,37 @@ class GraphWalk {
   GraphWalk(const TraceReader& trace, const ProgramModel& model, const SliceOptions& options)
       : trace_(trace), model_(model), options_(options) {}
 
-  void event(const Event&) {}
+  // What the kernel does is done by the thread's last instruction.
+  void event(const Event& event) {
+    auto found = latest_.find(event.thread.value);
+    if (!options_.data || found == latest_.end()) return;
+    std::size_t me = found->second;
+    if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
+      for (std::uint64_t i = 0; i < kernel->size; ++i) {
+        Byte& byte = memory_[kernel->address.value + i];
+        if (kernel->access == Access::kRead) {
+          follow(byte, me, false);
+        } else {
+          byte.filler = me;
+          byte.carried.reset();
+        }
+      }
+    } else if (const auto* moved = std::get_if<Transfer>(&event.body)) {
+      if (moved->channel == 0) return;
+      for (std::uint64_t i = 0; i < moved->size; ++i) {
+        auto& there = channels_[{moved->channel, moved->position + i}];
+        if (moved->address.value == 0)
+          there.reset();
+        else if (moved->access == Access::kRead)
+          there = me;
+        else
+          memory_[moved->address.value + i].carried = there;
+      }
+    }
+  }
   void exec(const Exec& exec) {
     std::size_t me = graph.vertices.size();
+    latest_[exec.thread.value] = me;
     StatementId id = exec.block().statements[0];
     const Statement& statement = trace_.statements()[id.value];
     InstrId instruction = model_.code.block(exec.shape->id).steps[0].id;
@@ -58,18 +88,29 @@ class GraphWalk {
 
   ThreadId thread(std::size_t vertex) const { return graph.vertices[vertex].instance.thread; }
 
-  void add(std::size_t use, std::size_t def, float length, bool remote) {
-    graph.vertices[use].arcs.push_back({def, length, remote});
-    graph.vertices[def].back.push_back({use, length, remote});
+  void add(std::size_t use, std::size_t def, float length, bool remote, bool filled = false) {
+    graph.vertices[use].arcs.push_back({def, length, remote, filled});
+    graph.vertices[def].back.push_back({use, length, remote, filled});
   }
 
   void read(Byte& byte, std::size_t me, bool address) {
     if (address && !options_.addresses) return;
     byte.readers.push_back(me);
     byte.all_readers.push_back(me);
-    if (!byte.writer) return;
-    bool remote = thread(*byte.writer) != thread(me);
-    add(me, *byte.writer, address ? 2 : remote ? 0 : 1, remote);
+    follow(byte, me, address);
+  }
+
+  // Who wrote a byte that is read.
+  void follow(Byte& byte, std::size_t me, bool address) {
+    auto arc = [&](std::size_t to, bool filled) {
+      bool remote = thread(to) != thread(me);
+      add(me, to, address ? 2 : remote ? 0 : 1, remote, filled);
+      return remote;
+    };
+    if (byte.carried) arc(*byte.carried, false);
+    if (byte.filler) arc(*byte.filler, true);
+    if (byte.filler || !byte.writer) return;
+    bool remote = arc(*byte.writer, false);
     auto mine = std::find_if(byte.accesses.rbegin(), byte.accesses.rend(), [&](std::size_t access) {
       return access < *byte.writer && thread(access) == thread(me);
     });
@@ -90,6 +131,8 @@ class GraphWalk {
       if (byte.writer == other) graph.vertices[me].write_before.insert(other);
     });
     byte.writer = me;
+    byte.filler.reset();
+    byte.carried.reset();
     byte.readers.clear();
     byte.all_writers.push_back(me);
   }
@@ -98,6 +141,8 @@ class GraphWalk {
   const ProgramModel& model_;
   const SliceOptions& options_;
   std::map<std::uint64_t, Byte> memory_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::optional<std::size_t>> channels_;
+  std::map<std::uint32_t, std::size_t> latest_;                          // by thread
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> last_;  // by thread and statement
 };
 
@@ -151,7 +196,7 @@ Outcome outcome_of(const TraceReader& trace, const Graph& graph, const Distances
     if (!fresh) entry->second = std::min(entry->second, d);
     if (v == only_begins) continue;
     for (const Graph::Arc& arc : vertex.arcs)
-      if (arc.remote && slice.contains(arc.to))
+      if (arc.remote && (forward || !arc.filled) && slice.contains(arc.to))
         outcome.remote_reads.emplace(graph.vertices[arc.to].label, vertex.label);
     if (forward) continue;
     for (auto [before, remote] : vertex.changed)

@@ -33,7 +33,8 @@ struct Graph {
   struct Arc {
     std::size_t to;  // what it follows from; the other way round, what follows from it
     float length;
-    bool remote;
+    bool remote;          // a read of what another thread wrote,
+    bool filled = false;  // or of what the kernel wrote for it: only forward slices call that so
   };
   struct Vertex {
     std::string label;

@@ -132,6 +132,17 @@ bool get_unknown(ByteReader& in, EventBody& out) {
   return !in.failed();
 }
 
+bool is_possible(Addr address, std::uint64_t size) {
+  return size == 0 || (size <= kAddressSpace && address.value <= kAddressSpace - size);
+}
+
+bool is_possible(const EventBody& body) {
+  if (const auto* kernel = std::get_if<KernelAccess>(&body))
+    return is_possible(kernel->address, kernel->size);
+  const auto* moved = std::get_if<Transfer>(&body);
+  return moved == nullptr || is_possible(moved->address, moved->size);
+}
+
 }  // namespace
 
 bool get_event(ByteReader& in, std::uint64_t& execs_since_last, ThreadId& thread, EventBody& body) {
@@ -141,6 +152,8 @@ bool get_event(ByteReader& in, std::uint64_t& execs_since_last, ThreadId& thread
   std::size_t before = in.left();
   bool good = kind < kDecoders.size() ? kDecoders[kind](in, body) : get_unknown(in, body);
   thread = ThreadId(static_cast<std::uint32_t>(id));
+  if (!is_possible(body))
+    body = Gap{"the kernel's access to more memory than a program can have", 0, 1};
   return good && !in.failed() && before - in.left() <= kMaxEventBytes &&
          id <= std::numeric_limits<std::uint32_t>::max();
 }

@@ -57,7 +57,7 @@ class Copier {
   }
 
   void end() {
-    if (!ended_) tell_all_left_out();
+    if (!ended_) tell_left_out();
     if (ended_ || from_.finished()) return;
     loss_.end = true;
     gap("the end of the trace is missing", 0, 0);
@@ -72,7 +72,7 @@ class Copier {
       out_.insert(exec.thread);
       return;
     }
-    if (filter_.exec) tell_left_out(exec.thread);
+    tell_left_out();
     out_.erase(exec.thread);
     logged_.clear();
     values_.clear();
@@ -92,7 +92,7 @@ class Copier {
   void event(const Event& event) {
     bool end = std::holds_alternative<ProcessEnd>(event.body);
     ended_ = ended_ || end;
-    if (end) tell_all_left_out();
+    if (end) tell_left_out();
     if (out_.count(event.thread) != 0 && belongs_to_code(event.body)) return;
     to_.event(event.thread, event.body);
   }
@@ -108,14 +108,10 @@ class Copier {
            std::holds_alternative<SyscallExit>(body) || std::holds_alternative<KernelAccess>(body);
   }
 
-  void tell_left_out(ThreadId thread) {
-    auto left_out = left_out_.find(thread);
-    if (left_out == left_out_.end()) return;
-    to_.event(thread, Gap{filter_.reason, left_out->second, 0, GapCause::kLeftOut});
-    left_out_.erase(left_out);
-  }
-  void tell_all_left_out() {
-    while (!left_out_.empty()) tell_left_out(left_out_.begin()->first);
+  void tell_left_out() {
+    for (auto [thread, instructions] : left_out_)
+      to_.event(thread, Gap{filter_.reason, instructions, 0, GapCause::kLeftOut});
+    left_out_.clear();
   }
 
   void gap(std::string_view reason, std::uint64_t instructions, std::uint64_t accesses) {
@@ -132,7 +128,7 @@ class Copier {
   Seq expected_;
   ThreadId thread_{1};  // the last one that ran
   bool ended_ = false;
-  std::map<ThreadId, std::uint64_t> left_out_;  // instructions, since the thread's last gap
+  std::map<ThreadId, std::uint64_t> left_out_;  // instructions, since the last that was kept
   std::set<ThreadId> out_;                      // what they did last was left out
   std::vector<std::uint64_t> logged_;
   std::vector<std::uint64_t> values_;

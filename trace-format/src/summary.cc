@@ -46,7 +46,8 @@ void RunSummary::on_event(ThreadId id, const EventBody& body) {
       ending_ = Ending{end->kind, end->value, id, info.last_seq, Pc()};
     if (outside_) ending_.thread.reset();
   } else if (const auto* gap = std::get_if<Gap>(&body)) {
-    outside_ = gap->cause == GapCause::kBeforeWindow || gap->cause == GapCause::kAfterWindow;
+    if (gap->cause != GapCause::kLeftOut)
+      outside_ = gap->cause == GapCause::kBeforeWindow || gap->cause == GapCause::kAfterWindow;
   }
 }
 

@@ -31,8 +31,9 @@ struct CopyLoss {
 };
 
 // What of the run is copied. Where executions of a thread are left out a Gap of that thread stands,
-// before what it does next or at the end of the run; what the kernel did for them, and signals that
-// came upon them, are left out with them. Other events are always copied.
+// before what is executed next or at the end of the run, so that how far things were apart is still
+// known; what the kernel did for them, and signals that came upon them, are left out with them.
+// Other events are always copied.
 struct CopyFilter {
   std::function<bool(const Exec&)> exec{};  // empty: everything
   std::string reason{};                     // why, for the gaps

@@ -20,5 +20,8 @@ inline constexpr std::uint32_t kMaxChunkSteps = 4U << 20;
 inline constexpr std::size_t kMaxEventBytes = 1U << 20;
 // Events of one chunk: as objects they take some hundred bytes each.
 inline constexpr std::uint32_t kMaxChunkEvents = 1U << 18;
+// Memory that a program can have: x86-64 with four levels of page tables. What an event says of the
+// kernel's accesses beyond is told as lost, because analyses hold something of every byte.
+inline constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 47;
 
 }  // namespace svd
