@@ -38,6 +38,7 @@ void CycleDetector::accessed(UnitMember unit, const Touch& access) {
 
 std::vector<std::optional<bool>> CycleDetector::serializable(
     std::span<const RawFinding> violations) {
+  units_.close();
   graph_.close();
   std::vector<std::optional<bool>> answers;
   UnitCycles cycles(graph_, units_.units());
@@ -57,6 +58,7 @@ std::vector<std::optional<bool>> CycleDetector::serializable(
 }
 
 std::vector<RawFinding> CycleDetector::findings() {
+  units_.close();
   graph_.close();
   UnitCycles cycles(graph_, units_.units());
   std::map<std::vector<std::uint32_t>, RawFinding> by_sites;
