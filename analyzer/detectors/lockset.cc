@@ -41,13 +41,14 @@ bool LocksetDetector::look(HistoryCell& cell, Sight& sight) {
     return false;
   }
   bool write = access.writes();
-  LockSetId protection = write ? lock_sets_.exclusive(access.locks) : access.locks;
-  if (cell.state == kExclusive) {
-    cell.state = kShared;
-  } else {
-    protection = lock_sets_.both(LockSetId(cell.candidates), protection);
+  LockSetId candidates(cell.candidates);
+  bool first = cell.state == kExclusive;
+  if (first || candidates != kNoLocks) {
+    LockSetId protection = write ? lock_sets_.exclusive(access.locks) : access.locks;
+    candidates = first ? protection : lock_sets_.both(candidates, protection);
   }
-  cell.candidates = protection.value & ((std::uint32_t{1} << 30) - 1);
+  cell.candidates = candidates.value & ((std::uint32_t{1} << 30) - 1);
+  if (first) cell.state = kShared;
   if (write) cell.state = kModified;
   if (last->is(access.thread)) {
     forget(*last);
@@ -55,7 +56,7 @@ bool LocksetDetector::look(HistoryCell& cell, Sight& sight) {
     if (other != nullptr) forget(*other);
     other = last;
   }
-  if (cell.state == kModified && protection == kNoLocks)
+  if (cell.state == kModified && candidates == kNoLocks)
     found_.conflict(*other, access, sight.address, sight.size);
   return false;
 }

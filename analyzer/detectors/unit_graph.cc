@@ -214,24 +214,20 @@ UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
       members_(units.members()),
       nodes_(members_ + graph.points_.size()) {
   auto count = [this](UnitGraph::Node node) {
-    std::uint32_t& known = nodes_[index(node)];
+    std::uint32_t& known = nodes_[is_point(node) ? index(node) : units_.of_member(node)];
     if (known == 0) known = ++count_;
   };
   graph_.arcs_.each([&](const UnitGraph::Arc& arc) { count(arc.from), count(arc.to); });
+  for (UnitMember member = 0; member < members_; ++member)
+    nodes_[member] = nodes_[units_.of_member(member)];
   components_.emplace(count_ + std::size_t{1}, [this](auto&& f) {
     graph_.arcs_.each([&](const UnitGraph::Arc& arc) { f(node(arc.from), node(arc.to)); });
   });
 }
 
-std::size_t UnitCycles::index(UnitGraph::Node node) {
-  if ((node & UnitGraph::kPoint) != 0) return std::size_t{members_} + (node & ~UnitGraph::kPoint);
-  return units_.of_member(node);
-}
-
 // On a cycle, and from memory to the unit that accesses it after others.
 bool UnitCycles::between_threads(const UnitGraph::Arc& arc) {
-  return arc.mark != 0 && (arc.from & UnitGraph::kPoint) != 0 &&
-         components_->together(node(arc.from), node(arc.to));
+  return arc.mark != 0 && is_point(arc.from) && components_->together(node(arc.from), node(arc.to));
 }
 
 // To a unit that is older than those which the point is for.
@@ -244,7 +240,7 @@ std::vector<UnitCycles::Step> UnitCycles::cycle(const UnitGraph::Arc& last) {
   auto take = [&](const UnitGraph::Arc& arc) {
     if (arc.mark == 0) return;
     Mark mark = graph_.marks_[arc.mark];
-    if ((arc.to & UnitGraph::kPoint) != 0) {
+    if (is_point(arc.to)) {
       cycle.push_back({mark, {}});
     } else {
       cycle.back().second = mark;
@@ -264,13 +260,18 @@ std::vector<std::vector<UnitCycles::Step>> UnitCycles::list() {
     if (!told[component]) found.push_back(cycle(last));
     told[component] = true;
   };
-  // What closes a cycle mostly goes back to an older unit.
+  // What closes a cycle mostly goes back to an older unit. Others are for where nothing does.
+  std::vector<UnitGraph::Arc> others;
+  std::vector<bool> has_other(told.size());
   graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
-    if (between_threads(arc) && goes_back(arc)) tell(arc);
+    if (!between_threads(arc)) return;
+    std::uint32_t component = components_->of(node(arc.to));
+    if (told[component]) return;
+    if (goes_back(arc)) return tell(arc);
+    if (!has_other[component]) others.push_back(arc);
+    has_other[component] = true;
   });
-  graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
-    if (between_threads(arc)) tell(arc);
-  });
+  std::for_each(others.begin(), others.end(), tell);
   return found;
 }
 

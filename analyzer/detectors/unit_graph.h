@@ -145,8 +145,11 @@ class UnitCycles {
   std::vector<std::vector<Step>> list();
 
  private:
-  std::size_t index(UnitGraph::Node node);
-  std::uint32_t node(UnitGraph::Node node) { return nodes_[index(node)]; }
+  static bool is_point(UnitGraph::Node node) { return (node & UnitGraph::kPoint) != 0; }
+  std::size_t index(UnitGraph::Node node) const {
+    return is_point(node) ? std::size_t{members_} + (node & ~UnitGraph::kPoint) : node;
+  }
+  std::uint32_t node(UnitGraph::Node node) const { return nodes_[index(node)]; }
   bool between_threads(const UnitGraph::Arc& arc);
   bool goes_back(const UnitGraph::Arc& arc);
   std::vector<Step> cycle(const UnitGraph::Arc& last);
