@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A list that mostly has one element, or as many as it is told, and then lies in place: for shadow
-// cells, of which there are as many as memory was touched. Elements are moved as bytes.
+// A list that mostly has one element, and then lies in place: for shadow cells, of which there are
+// as many as memory was touched. Elements are moved as bytes.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace svd {
 
-template <class T, std::uint32_t kInPlace = 1>
+template <class T>
 class Few {
   static_assert(std::is_trivially_copyable_v<T>);
 
@@ -23,7 +23,7 @@ class Few {
   Few& operator=(const Few& other) {
     if (this == &other) return *this;
     reset();
-    if (other.size_ > kInPlace) grow_to(other.size_);
+    if (other.size_ > 1) grow_to(other.size_);
     std::copy(other.begin(), other.end(), begin());
     size_ = other.size_;
     return *this;
@@ -34,14 +34,14 @@ class Few {
     reset();
     std::memcpy(static_cast<void*>(this), static_cast<const void*>(&other), sizeof *this);
     other.size_ = 0;
-    other.capacity_ = kInPlace;
+    other.capacity_ = 1;
     return *this;
   }
   ~Few() { reset(); }
 
-  T* begin() { return capacity_ == kInPlace ? in_place_ : several_; }
+  T* begin() { return capacity_ == 1 ? &in_place_ : several_; }
   T* end() { return begin() + size_; }
-  const T* begin() const { return capacity_ == kInPlace ? in_place_ : several_; }
+  const T* begin() const { return capacity_ == 1 ? &in_place_ : several_; }
   const T* end() const { return begin() + size_; }
   std::size_t size() const { return size_; }
 
@@ -75,15 +75,15 @@ class Few {
     several_ = more;
   }
   void reset() {
-    if (capacity_ > kInPlace) std::allocator<T>().deallocate(several_, capacity_);
+    if (capacity_ > 1) std::allocator<T>().deallocate(several_, capacity_);
     size_ = 0;
-    capacity_ = kInPlace;
+    capacity_ = 1;
   }
 
   std::uint32_t size_ = 0;
-  std::uint32_t capacity_ = kInPlace;
+  std::uint32_t capacity_ = 1;
   union {
-    T in_place_[kInPlace];
+    T in_place_;
     T* several_;
   };
 };

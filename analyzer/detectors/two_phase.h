@@ -70,8 +70,8 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
     UnitMember unit = 0;
   };
   struct Cell {
-    Few<Read, 2> reads;  // of units that may be active, each thread's sites once
-    Few<Write> writes;   // the last one of each thread that may matter
+    Few<Read> reads;    // of units that may be active, each thread's sites once
+    Few<Write> writes;  // the last one of each thread that may matter
   };
   struct Thread {
     std::uint64_t own : Read::kOwnBits = 0;            // instructions so far
