@@ -54,6 +54,8 @@ class History {
   void access(const Touch& access) {
     if (!access.shared) return;
     ahead_.bring(shadow_, access.address);
+    const Touch& next = late_[(told_ + kNext) % kLate];
+    if (const HistoryCell* cell = shadow_.find(next.address)) cell->bring_rest_near();
     if (told_ - seen_ == kLate) see(late_[seen_++ % kLate]);
     late_[told_++ % kLate] = access;
   }
@@ -76,6 +78,7 @@ class History {
 
  private:
   static constexpr std::size_t kLate = 16;  // twice what CellsAhead asks for cells by
+  static constexpr std::size_t kNext = 4;   // of these accesses the cells have come
 
   void see(const Touch& access);
   void catch_up() {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "detectors/touch.h"
+#include "dpdg/bring_near.h"
 
 namespace svd {
 
@@ -44,6 +45,11 @@ class MarkList {
     if (size_ >= kInPlace && size_ - kInPlace == capacity()) grow();
     std::uint32_t last = size_++;
     at(last) = mark;
+  }
+
+  // Asks for those that do not lie in place.
+  void bring_rest_near() const {
+    if (rest_ != nullptr) bring_near(rest_);
   }
 
   // Calls f(Mark&) for each, in order.

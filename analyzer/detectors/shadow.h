@@ -60,14 +60,20 @@ class Shadow {
       bring_near(&(*page)[address.value % kPageBytes / kWord]);
   }
   void bring_cell_near(Addr address) const {
-    const Page* page = pages_.find(address.value / kPageBytes);
-    if (page == nullptr) return;
-    Word word = (*page)[address.value % kPageBytes / kWord];
-    if (word == kNone) return;
-    const Cell* cell = cells(word) + (address.value % kWord >> kWidthBits[division(word)]);
+    const Cell* cell = find(address);
+    if (cell == nullptr) return;
     for (std::size_t at = 0; at < sizeof(Cell); at += kLine)
       bring_near(reinterpret_cast<const char*>(cell) + at);
     bring_near(reinterpret_cast<const char*>(cell + 1) - 1);
+  }
+
+  // The cell of the byte, if there is one.
+  const Cell* find(Addr address) const {
+    const Page* page = pages_.find(address.value / kPageBytes);
+    if (page == nullptr) return nullptr;
+    Word word = (*page)[address.value % kPageBytes / kWord];
+    if (word == kNone) return nullptr;
+    return cells(word) + (address.value % kWord >> kWidthBits[division(word)]);
   }
 
   // As if the bytes had never been touched.

@@ -70,7 +70,8 @@ UnitGraph::Arc UnitGraph::ArcCoder::get(const std::uint8_t*& at) {
 void UnitGraph::MarkCoder::put(Bytes& bytes, const Mark& mark) {
   bool same = mark.thread == last_.thread && mark.locks == last_.locks;
   std::uint64_t later = mark.moment - last_.moment;
-  put_number(bytes, later << 4 | mark.kind << 2 | mark.atomic << 1 | (same ? 1U : 0U));
+  std::uint64_t what = std::uint64_t{mark.kind} << 1 | std::uint64_t{mark.atomic};
+  put_number(bytes, later << 4 | what << 1 | (same ? 1U : 0U));
   put_number(bytes, mark.site);
   if (!same) put_number(bytes, std::uint64_t{mark.locks} << 16 | mark.thread);
   last_ = mark;
