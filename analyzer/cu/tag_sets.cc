@@ -11,7 +11,8 @@ TagSet TagSets::unite_different(TagSet a, TagSet b, std::size_t thread) {
   if (cached.a == a && cached.b == b) return cached.united;
   scratch_.clear();
   auto take = [&](UnitMember member) {
-    if (units_.active(member, thread)) scratch_.push_back(units_.of_member(member));
+    member = units_.of_member(member);
+    if (units_.active(member, thread)) scratch_.push_back(member);
   };
   each(a, take);
   each(b, take);

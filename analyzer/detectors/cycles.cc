@@ -25,19 +25,35 @@ void CycleDetector::watch(std::span<const RawFinding> violations) {
   for (const RawFinding& violation : violations) {
     for (const Meeting& instance : violation.instances) {
       auto [local, remote] = both(violation, instance);
-      watched_[local] = watched_[remote] = 0;
+      watched_.push_back({local});
+      watched_.push_back({remote});
     }
   }
+  std::sort(watched_.begin(), watched_.end(),
+            [](const Watched& a, const Watched& b) { return a.access < b.access; });
 }
 
 void CycleDetector::accessed(UnitMember unit, const Touch& access) {
-  auto watched = watched_.find(key(access.moment, access.writes()));
-  if (watched != watched_.end()) watched->second = unit;
+  auto moment_of = [](const Watched& watched) { return watched.access >> 1; };
+  while (next_watched_ < watched_.size() &&
+         moment_of(watched_[next_watched_]) < access.moment.value)
+    ++next_watched_;
+  for (std::size_t i = next_watched_;
+       i < watched_.size() && moment_of(watched_[i]) == access.moment.value; ++i)
+    if (watched_[i].access == key(access.moment, access.writes())) watched_[i].unit = unit;
   graph_.accessed(unit, access);
+}
+
+UnitMember CycleDetector::watched_unit(std::uint64_t access) const {
+  return std::lower_bound(
+             watched_.begin(), watched_.end(), access,
+             [](const Watched& watched, std::uint64_t a) { return watched.access < a; })
+      ->unit;
 }
 
 std::vector<std::optional<bool>> CycleDetector::serializable(
     std::span<const RawFinding> violations) {
+  units_.close();
   graph_.close();
   std::vector<std::optional<bool>> answers;
   UnitCycles cycles(graph_, units_.units());
@@ -46,8 +62,8 @@ std::vector<std::optional<bool>> CycleDetector::serializable(
     bool all = violation.instances.size() == violation.occurrences && !graph_.full();
     for (const Meeting& instance : violation.instances) {
       auto [local, remote] = both(violation, instance);
-      UnitMember unit = watched_.at(local);
-      UnitMember other = watched_.at(remote);
+      UnitMember unit = watched_unit(local);
+      UnitMember other = watched_unit(remote);
       all = all && unit != 0 && other != 0;  // what the kernel did may be of no unit
       cycle = cycle || cycles.together(unit, other);
     }
@@ -57,6 +73,7 @@ std::vector<std::optional<bool>> CycleDetector::serializable(
 }
 
 std::vector<RawFinding> CycleDetector::findings() {
+  units_.close();
   graph_.close();
   UnitCycles cycles(graph_, units_.units());
   std::map<std::vector<std::uint32_t>, RawFinding> by_sites;

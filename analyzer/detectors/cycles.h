@@ -4,12 +4,13 @@
 // own, and as a question that is asked about what svd-2pl found.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -75,7 +76,15 @@ class CycleDetector final : public Detector, private UnitListener {
   std::unique_ptr<UnitDetector> own_;
   UnitDetector& units_;
   UnitGraph graph_;
-  std::unordered_map<std::uint64_t, UnitMember> watched_;  // by access: its unit
+  // Accesses of violations, in the order of the run, and their units.
+  struct Watched {
+    std::uint64_t access = 0;
+    UnitMember unit = 0;
+  };
+  UnitMember watched_unit(std::uint64_t access) const;
+
+  std::vector<Watched> watched_;
+  std::size_t next_watched_ = 0;  // the first one that is not before the access at hand
 };
 
 // The same of all of them, by a walk of the run if there are any.

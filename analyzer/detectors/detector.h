@@ -43,6 +43,8 @@ class Detector : public OrderListener {
   // False: it only wants to see what executed, if even that.
   virtual bool wants_accesses() const { return true; }
   virtual void access(const Touch& access) = 0;
+  // There may be an access to this shared memory soon: a hint, to ask for what is known of it.
+  virtual void soon(Addr) {}
   // [address, address + size) is new memory from here on, whatever was there before.
   virtual void fresh(Addr address, std::uint64_t size) = 0;
   // A block that is declared atomic begins or ends in the thread.

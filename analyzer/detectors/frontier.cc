@@ -25,6 +25,11 @@
 #include <algorithm>
 
 namespace svd {
+namespace {
+
+bool is_read(const Mark& mark) { return mark.kind == static_cast<std::uint32_t>(TouchKind::kRead); }
+
+}  // namespace
 
 VectorClock& FrontierDetector::new_clock(ThreadIndex thread, Moment since) {
   Thread& state = threads_[thread.value];
@@ -46,11 +51,11 @@ const VectorClock& FrontierDetector::clock_at(const Mark& mark) const {
   return (after - 1)->clock;
 }
 
-void FrontierDetector::acquire(ThreadIndex thread, ChannelId channel, EdgeKind, Moment) {
+void FrontierDetector::acquired(ThreadIndex thread, ChannelId channel, EdgeKind, Moment) {
   if (channel.value < channels_.size()) new_clock(thread).join(channels_[channel.value]);
 }
 
-void FrontierDetector::release(ThreadIndex thread, ChannelId channel, EdgeKind, Moment now) {
+void FrontierDetector::released(ThreadIndex thread, ChannelId channel, EdgeKind, Moment now) {
   if (channel.value >= channels_.size()) channels_.resize(channel.value + 1);
   new_clock(thread).set(thread, now);
   channels_[channel.value].join(clock(thread.value));
@@ -70,31 +75,42 @@ void FrontierDetector::order(const Touch& access) {
   }
 }
 
-void FrontierDetector::access(const Touch& access) {
-  conflicts_.clear();
-  auto collect = [&](Cell& cell, Addr address, std::uint64_t size) {
-    auto unordered = [&](const Mark& mark) {
-      if (!before(mark, access.thread)) conflicts_.push_back({mark, address, size});
-    };
-    cell.writes.each(unordered);
-    if (access.writes()) cell.reads.each(unordered);
+bool FrontierDetector::replaced(const Mark& mark, const Touch& by) const {
+  return keeps(mark) && (is_read(mark) || by.writes()) && before(mark, by.thread);
+}
+
+bool FrontierDetector::look(HistoryCell& cell, Sight& sight) {
+  const Touch& access = sight.access;
+  auto conflicts = [&](const Mark& mark) {
+    return keeps(mark) && (access.writes() || !is_read(mark)) && !before(mark, access.thread);
   };
-  auto remember = [&](Cell& cell, Addr, std::uint64_t) {
-    auto replaced = [&](const Mark& mark) { return before(mark, access.thread); };
-    cell.reads.remove_if(replaced);
-    if (access.writes()) cell.writes.remove_if(replaced);
-    (access.writes() ? cell.writes : cell.reads).add(Mark(access));
-  };
-  if (access.kind == TouchKind::kFree) {
-    shadow_.visit(access.address, access.size, collect);
-    if (!conflicts_.empty()) order(access);
-    shadow_.visit(access.address, access.size, remember);
-  } else {
-    shadow_.touch(access.address, access.size, collect);
-    if (!conflicts_.empty()) order(access);
-    shadow_.touch(access.address, access.size, remember);
+  bool any = false;
+  cell.each([&](Mark& mark) {
+    if (replaced(mark, access)) forget(mark);
+    any |= conflicts(mark);
+  });
+  for (bool reads : {false, true}) {
+    if (!any) break;
+    cell.each([&](const Mark& mark) {
+      if (is_read(mark) == reads && conflicts(mark))
+        conflicts_.push_back({mark, sight.address, sight.size});
+    });
   }
+  keep(sight.mark);
   threads_[access.thread.value].last_access = access.moment;
+  return any;
+}
+
+// What the conflicts put in order need not be remembered, either.
+void FrontierDetector::settle(const Touch& access) {
+  order(access);
+  conflicts_.clear();
+  history().visit(access.address, access.size, [&](HistoryCell& cell) {
+    cell.each([&](Mark& mark) {
+      bool itself = mark.moment == access.moment.value && is_read(mark) != access.writes();
+      if (!itself && replaced(mark, access)) forget(mark);
+    });
+  });
 }
 
 }  // namespace svd

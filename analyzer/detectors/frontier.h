@@ -3,32 +3,28 @@
 // Frontier races: the tightest conflicts between threads. frontier.cc has the definition.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "detectors/clocks.h"
-#include "detectors/detector.h"
-#include "detectors/mark_list.h"
-#include "detectors/shadow.h"
+#include "detectors/history.h"
 
 namespace svd {
 
-class FrontierDetector final : public Detector {
+class FrontierDetector final : public HistoryDetector {
  public:
-  FrontierDetector(std::string_view name, std::size_t threads)
-      : threads_(threads, Thread{{Version{Moment(), VectorClock(threads)}}, Moment()}),
-        found_(name) {}
+  FrontierDetector(std::string_view name, std::size_t threads,
+                   std::shared_ptr<History> history = std::make_shared<History>())
+      : HistoryDetector(name, std::move(history)),
+        threads_(threads, Thread{{Version{Moment(), VectorClock(threads)}}, Moment()}) {}
 
-  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
-  void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
-  void access(const Touch& access) override;
-  void fresh(Addr address, std::uint64_t size) override { shadow_.clear(address, size); }
-  std::vector<RawFinding> findings() override { return found_.list(); }
+  void acquired(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
+  void released(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
+  bool look(HistoryCell& cell, Sight& sight) override;
+  void settle(const Touch& access) override;
 
  private:
-  struct Cell {
-    MarkList writes, reads;
-  };
   // A thread's clock from a moment on.
   struct Version {
     Moment since{};
@@ -54,13 +50,12 @@ class FrontierDetector final : public Detector {
   bool before(const Mark& mark, ThreadIndex thread) const {
     return mark.is(thread) || mark.moment < clock(thread.value)[mark.thread].value;
   }
+  bool replaced(const Mark& mark, const Touch& by) const;
   void order(const Touch& access);
 
-  Shadow<Cell> shadow_;
   std::vector<Thread> threads_;
   std::vector<VectorClock> channels_;
   std::vector<Conflict> conflicts_;  // of the access at hand
-  RawFindings found_;
 };
 
 }  // namespace svd

@@ -14,7 +14,7 @@
 // Atomic accesses need no lock and change nothing. Memory that is given back and allocated again
 // starts anew.
 //
-// Cost: one shadow look-up an access, set operations only where the set changes; 40 bytes a cell.
+// Cost: one shadow look-up (history.h) an access, set operations only where the set changes.
 //
 // It predicts: what it reports need not have raced in this run, nor ever be able to (hand-over by
 // join, barrier, semaphore or a container counts as unprotected). And it misses what the exclusive
@@ -22,35 +22,43 @@
 
 #include "detectors/lockset.h"
 
+#include <utility>
+
 namespace svd {
 
-void LocksetDetector::access(const Touch& access) {
-  if (access.atomic || access.kind == TouchKind::kFree) return;
-  shadow_.touch(access.address, access.size, [&](Cell& cell, Addr address, std::uint64_t size) {
-    look(cell, access, address, size);
+bool LocksetDetector::look(HistoryCell& cell, Sight& sight) {
+  const Touch& access = sight.access;
+  if (access.atomic || access.kind == TouchKind::kFree) return false;
+  Mark* last = nullptr;
+  Mark* other = nullptr;
+  cell.each([&](Mark& mark) {
+    if (keeps(mark)) other = std::exchange(last, &mark);
   });
-}
-
-void LocksetDetector::look(Cell& cell, const Touch& access, Addr address, std::uint64_t size) {
+  keep(sight.mark);
+  if (cell.state == kVirgin || (cell.state == kExclusive && last->is(access.thread))) {
+    cell.state = kExclusive;
+    if (last != nullptr) forget(*last);
+    return false;
+  }
   bool write = access.writes();
-  if (cell.state == State::kVirgin ||
-      (cell.state == State::kExclusive && cell.last.is(access.thread))) {
-    cell.state = State::kExclusive;
-    cell.last = Mark(access);
-    return;
+  LockSetId candidates(cell.candidates);
+  bool first = cell.state == kExclusive;
+  if (first || candidates != kNoLocks) {
+    LockSetId protection = write ? lock_sets_.exclusive(access.locks) : access.locks;
+    candidates = first ? protection : lock_sets_.both(candidates, protection);
   }
-  LockSetId protection = write ? lock_sets_.exclusive(access.locks) : access.locks;
-  if (cell.state == State::kExclusive) {
-    cell.candidates = protection;
-    cell.state = State::kShared;
+  cell.candidates = candidates.value & ((std::uint32_t{1} << 30) - 1);
+  if (first) cell.state = kShared;
+  if (write) cell.state = kModified;
+  if (last->is(access.thread)) {
+    forget(*last);
   } else {
-    cell.candidates = lock_sets_.both(cell.candidates, protection);
+    if (other != nullptr) forget(*other);
+    other = last;
   }
-  if (write) cell.state = State::kModified;
-  if (!cell.last.is(access.thread)) cell.other = cell.last;
-  cell.last = Mark(access);
-  if (cell.state == State::kModified && cell.candidates == kNoLocks)
-    found_.conflict(cell.other, access, address, size);
+  if (cell.state == kModified && candidates == kNoLocks)
+    found_.conflict(*other, access, sight.address, sight.size);
+  return false;
 }
 
 }  // namespace svd

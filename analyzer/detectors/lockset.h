@@ -3,37 +3,27 @@
 // Data that no lock protects consistently: Eraser's state machine. lockset.cc has it.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
-#include "detectors/detector.h"
-#include "detectors/shadow.h"
+#include "detectors/history.h"
 
 namespace svd {
 
-class LocksetDetector final : public Detector {
+class LocksetDetector final : public HistoryDetector {
  public:
   // `lock_sets` must outlive it.
-  LocksetDetector(std::string_view name, LockSets& lock_sets)
-      : lock_sets_(lock_sets), found_(name) {}
+  LocksetDetector(std::string_view name, LockSets& lock_sets,
+                  std::shared_ptr<History> history = std::make_shared<History>())
+      : HistoryDetector(name, std::move(history)), lock_sets_(lock_sets) {}
 
-  void access(const Touch& access) override;
-  void fresh(Addr address, std::uint64_t size) override { shadow_.clear(address, size); }
-  std::vector<RawFinding> findings() override { return found_.list(); }
+  bool look(HistoryCell& cell, Sight& sight) override;
 
  private:
-  enum class State : std::uint8_t { kVirgin, kExclusive, kShared, kModified };
-  struct Cell {
-    Mark last;   // access, mostly
-    Mark other;  // the last one of another thread than `last`
-    LockSetId candidates = kNoLocks;
-    State state = State::kVirgin;
-  };
-
-  void look(Cell& cell, const Touch& access, Addr address, std::uint64_t size);
+  // Of a cell. Its last access is remembered, and the last one of another thread than that one.
+  enum State : std::uint32_t { kVirgin, kExclusive, kShared, kModified };
 
   LockSets& lock_sets_;
-  Shadow<Cell> shadow_;
-  RawFindings found_;
 };
 
 }  // namespace svd

@@ -25,7 +25,7 @@
 // FastTrack finds the first race of a location, every access that races with any earlier one is
 // found.
 //
-// Cost: one shadow look-up and mostly two comparisons an access; 48 bytes a cell.
+// Cost: one shadow look-up (history.h) and mostly two comparisons an access; 48 bytes a cell.
 //
 // Known unsoundness: order that no known synchronisation makes is not seen (pipes, spin loops on
 // plain variables): false races. Order that was there only in this run hides races from race-hb.
@@ -33,63 +33,59 @@
 #include "detectors/races.h"
 
 namespace svd {
-
 namespace {
 
-bool conflict(const Mark& earlier, const Touch& now) {
-  return now.writes() || earlier.kind != static_cast<std::uint32_t>(TouchKind::kRead);
-}
+bool is_read(const Mark& mark) { return mark.kind == static_cast<std::uint32_t>(TouchKind::kRead); }
 
 }  // namespace
 
-void RaceDetector::acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment) {
+void RaceDetector::acquired(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment) {
   if (mode_ == Mode::kHybrid && kind == EdgeKind::kLock) return;
   clocks_.acquire(thread, channel);
 }
 
-void RaceDetector::release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
+void RaceDetector::released(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
   if (mode_ == Mode::kHybrid && kind == EdgeKind::kLock) return;
   clocks_.release(thread, channel, now);
 }
 
-void RaceDetector::access(const Touch& access) {
-  raced_ = false;
-  if (!access.shared) return;
-  bool happens_before = mode_ == Mode::kHappensBefore;
-  Clocks::Before before = clocks_.before(access.thread);
-  // What races with the mark from here on races with this access as well, so that the mark need not
-  // be remembered. Without branches where it can be: whether it is so cannot be predicted.
-  auto replaced = [&](const Mark& mark) {
-    bool ordered = before(mark) & (mark.atomic | !access.atomic);
-    return happens_before ? ordered : ordered && lock_sets_.includes(mark.lock_set(), access.locks);
-  };
-  auto races = [&](const Mark& mark) {
-    return !before(mark) && conflict(mark, access) && !atomic_pair(mark, access) &&
-           (happens_before || lock_sets_.disjoint(mark.lock_set(), access.locks));
-  };
-  auto look = [&](Cell& cell, Addr address, std::uint64_t size) {
-    auto meet = [&](const Few<Mark>& marks) {
-      for (const Mark& mark : marks) {
-        if (!races(mark)) continue;
-        raced_ = true;
-        found_.conflict(mark, access, address, size);
-      }
-    };
-    cell.reads.erase_if(replaced);
-    if (access.writes()) {
-      cell.writes.erase_if(replaced);
-      meet(cell.writes);
-      meet(cell.reads);
-      cell.writes.add(Mark(access));
-    } else {
-      meet(cell.writes);
-      cell.reads.add(Mark(access));
+// Of a mark that is before the access: what races with it from here on races with this access as
+// well, so that it need not be remembered.
+bool RaceDetector::replaced(const Mark& mark, const Touch& by) {
+  if (!(by.writes() || is_read(mark)) || !(mark.atomic || !by.atomic)) return false;
+  return mode_ == Mode::kHappensBefore || lock_sets_.includes(mark.lock_set(), by.locks);
+}
+
+// Of a mark that is not before the access.
+bool RaceDetector::races(const Mark& mark, const Touch& now) {
+  return (now.writes() || !is_read(mark)) && !atomic_pair(mark, now) &&
+         (mode_ == Mode::kHappensBefore || lock_sets_.disjoint(mark.lock_set(), now.locks));
+}
+
+bool RaceDetector::look(HistoryCell& cell, Sight& sight) {
+  Clocks::Before before = clocks_.before(sight.access.thread);
+  bool any = false;
+  cell.each([&](Mark& mark) {
+    if (!keeps(mark)) return;
+    if (!before(mark)) {
+      any |= races(mark, sight.access);
+    } else if (replaced(mark, sight.access)) {
+      forget(mark);
     }
-  };
-  if (access.kind == TouchKind::kFree) {
-    shadow_.visit(access.address, access.size, look);
-  } else {
-    shadow_.touch(access.address, access.size, look);
+  });
+  if (any) tell(cell, sight);
+  keep(sight.mark);
+  return false;
+}
+
+// Writes first.
+void RaceDetector::tell(HistoryCell& cell, const Sight& sight) {
+  Clocks::Before before = clocks_.before(sight.access.thread);
+  for (bool reads : {false, true}) {
+    cell.each([&](const Mark& mark) {
+      if (keeps(mark) && is_read(mark) == reads && !before(mark) && races(mark, sight.access))
+        found_.conflict(mark, sight.access, sight.address, sight.size);
+    });
   }
 }
 

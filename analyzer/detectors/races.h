@@ -4,16 +4,15 @@
 // definitions.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "detectors/clocks.h"
-#include "detectors/detector.h"
-#include "detectors/few.h"
-#include "detectors/shadow.h"
+#include "detectors/history.h"
 
 namespace svd {
 
-class RaceDetector final : public Detector {
+class RaceDetector final : public HistoryDetector {
  public:
   enum class Mode {
     kHappensBefore,  // locks order what they guard
@@ -21,29 +20,25 @@ class RaceDetector final : public Detector {
   };
 
   // `lock_sets` must outlive it.
-  RaceDetector(std::string_view name, Mode mode, std::size_t threads, LockSets& lock_sets)
-      : mode_(mode), clocks_(threads), lock_sets_(lock_sets), found_(name) {}
+  RaceDetector(std::string_view name, Mode mode, std::size_t threads, LockSets& lock_sets,
+               std::shared_ptr<History> history = std::make_shared<History>())
+      : HistoryDetector(name, std::move(history)),
+        mode_(mode),
+        clocks_(threads),
+        lock_sets_(lock_sets) {}
 
-  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
-  void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
-  void access(const Touch& access) override;
-  void fresh(Addr address, std::uint64_t size) override { shadow_.clear(address, size); }
-  std::vector<RawFinding> findings() override { return found_.list(); }
-
-  // Whether the last access raced with an earlier one.
-  bool raced() const { return raced_; }
+  void acquired(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
+  void released(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
+  bool look(HistoryCell& cell, Sight& sight) override;
 
  private:
-  struct Cell {
-    Few<Mark> writes, reads;
-  };
+  bool replaced(const Mark& mark, const Touch& by);
+  bool races(const Mark& mark, const Touch& now);
+  void tell(HistoryCell& cell, const Sight& sight);
 
   Mode mode_;
   Clocks clocks_;
   LockSets& lock_sets_;
-  Shadow<Cell> shadow_;
-  RawFindings found_;
-  bool raced_ = false;
 };
 
 }  // namespace svd

@@ -11,39 +11,34 @@
 // code; the rare ones come first. It is no detector of errors: most
 // of what threads tell each other looks like this.
 //
-// Cost: one shadow look-up an access; 40 bytes a cell, and 16 more for each further thread that
-// writes it.
+// Cost: one shadow look-up (history.h) an access; 48 bytes a cell, and some 16 more for each
+// further thread that writes it.
 
 #include "detectors/read_log.h"
 
 namespace svd {
 
-void ReadLog::access(const Touch& access) {
-  auto same_thread = [&](const Mark& mark) { return mark.is(access.thread); };
-  auto look = [&](Cell& cell, Addr address, std::uint64_t size) {
-    if (access.writes()) {
-      cell.by_thread.remove_if(same_thread);
-      cell.last = Mark(access);
-      cell.by_thread.add(cell.last);
-      return;
+bool ReadLog::look(HistoryCell& cell, Sight& sight) {
+  const Touch& access = sight.access;
+  if (access.kind == TouchKind::kFree || (access.atomic && !access.writes())) return false;
+  Mark* last = nullptr;
+  Mark* own = nullptr;
+  cell.each([&](Mark& mark) {
+    if (!keeps(mark)) return;
+    last = &mark;
+    if (mark.is(access.thread)) own = &mark;
+  });
+  if (access.writes()) {
+    if (own != nullptr) forget(*own);
+    keep(sight.mark);
+  } else if (own != nullptr && own != last) {
+    if (RawFinding* found = found_.triple(sight.mark, *last, *own)) {
+      found->accesses = {RawAccess("local-write", *own, sight.address, sight.size),
+                         RawAccess("remote-write", *last, sight.address, sight.size),
+                         RawAccess("read", sight.mark, sight.address, sight.size)};
     }
-    if (access.atomic || cell.last.moment == 0 || same_thread(cell.last)) return;
-    cell.by_thread.each([&](const Mark& local) {
-      if (!same_thread(local)) return;
-      Mark reader(access);
-      if (RawFinding* found = found_.triple(reader, cell.last, local)) {
-        found->accesses = {RawAccess("local-write", local, address, size),
-                           RawAccess("remote-write", cell.last, address, size),
-                           RawAccess("read", reader, address, size)};
-      }
-    });
-  };
-  // What nobody wrote tells a reader nothing.
-  if (access.kind == TouchKind::kWrite) {
-    shadow_.touch(access.address, access.size, look);
-  } else if (access.kind == TouchKind::kRead) {
-    shadow_.visit(access.address, access.size, look);
   }
+  return false;
 }
 
 }  // namespace svd

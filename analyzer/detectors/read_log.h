@@ -4,30 +4,21 @@
 // read_log.cc has the definition.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
-#include "detectors/detector.h"
-#include "detectors/mark_list.h"
-#include "detectors/shadow.h"
+#include "detectors/history.h"
 
 namespace svd {
 
-class ReadLog final : public Detector {
+class ReadLog final : public HistoryDetector {
  public:
-  explicit ReadLog(std::string_view name) : found_(name) {}
+  explicit ReadLog(std::string_view name,
+                   std::shared_ptr<History> history = std::make_shared<History>())
+      : HistoryDetector(name, std::move(history)) {}
 
-  void access(const Touch& access) override;
-  void fresh(Addr address, std::uint64_t size) override { shadow_.clear(address, size); }
-  std::vector<RawFinding> findings() override { return found_.list(); }
-
- private:
-  struct Cell {
-    Mark last;           // write
-    MarkList by_thread;  // the last write of each thread, `last` among them
-  };
-
-  Shadow<Cell> shadow_;
-  RawFindings found_;
+  // Remembers the last write of each thread.
+  bool look(HistoryCell& cell, Sight& sight) override;
 };
 
 }  // namespace svd

@@ -84,11 +84,16 @@ class Relay::Listener {
   }
 
  private:
+  static constexpr std::uint32_t kAhead = 16;  // notes: twice what cells ahead are asked for by
+
   // All up to the next execution or event; false where there is nothing to be told any more.
   bool hear() {
     while (said_.notes != kAbandoned) {
-      for (; next_ != said_.notes && relay_.notes_[next_ % kRing].at <= step_; ++next_)
-        if (relay_.failure_ == nullptr) tell(relay_.notes_[next_ % kRing]);
+      for (; next_ != said_.notes && relay_.notes_[next_ % kRing].at <= step_; ++next_) {
+        if (relay_.failure_ != nullptr) continue;
+        if (said_.notes - next_ > kAhead) look_ahead(relay_.notes_[(next_ + kAhead) % kRing]);
+        tell(relay_.notes_[next_ % kRing]);
+      }
       if (step_ < said_.steps) {
         ++step_;
         return true;
@@ -100,6 +105,9 @@ class Relay::Listener {
     return false;
   }
 
+  void look_ahead(const Note& note) {
+    if (note.size != 0 && note.shared) relay_.detector_.soon(note.address);
+  }
   void tell(const Note& note) {
     Detector& detector = relay_.detector_;
     if (note.size != 0) return detector.access(touch(note));

@@ -12,9 +12,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "dpdg/bring_near.h"
+#include "dpdg/large_pages.h"
 #include "dpdg/page_table.h"
 #include "svd/trace/types.h"
 
@@ -23,6 +24,13 @@ namespace svd {
 template <class Cell>
 class Shadow {
  public:
+  Shadow() = default;
+  Shadow(Shadow&&) noexcept = default;
+  Shadow& operator=(Shadow&&) noexcept = default;
+  Shadow(const Shadow&) = delete;  // pools_ points into blocks_
+  Shadow& operator=(const Shadow&) = delete;
+  ~Shadow() = default;
+
   // Calls f(cell, address, bytes) for the cells that make up [address, address + size).
   template <class F>
   void touch(Addr address, std::uint64_t size, F&& f) {
@@ -45,6 +53,29 @@ class Shadow {
               });
   }
 
+  // Asks for what is touched soon, in two steps: first where the cell of the byte is, and when that
+  // has come, the cell.
+  void bring_place_near(Addr address) const {
+    if (const Page* page = pages_.find(address.value / kPageBytes))
+      bring_near(&(*page)[address.value % kPageBytes / kWord]);
+  }
+  void bring_cell_near(Addr address) const {
+    const Cell* cell = find(address);
+    if (cell == nullptr) return;
+    for (std::size_t at = 0; at < sizeof(Cell); at += kLine)
+      bring_near(reinterpret_cast<const char*>(cell) + at);
+    bring_near(reinterpret_cast<const char*>(cell + 1) - 1);
+  }
+
+  // The cell of the byte, if there is one.
+  const Cell* find(Addr address) const {
+    const Page* page = pages_.find(address.value / kPageBytes);
+    if (page == nullptr) return nullptr;
+    Word word = (*page)[address.value % kPageBytes / kWord];
+    if (word == kNone) return nullptr;
+    return cells(word) + (address.value % kWord >> kWidthBits[division(word)]);
+  }
+
   // As if the bytes had never been touched.
   void clear(Addr address, std::uint64_t size) {
     each_word(address, size,
@@ -58,7 +89,10 @@ class Shadow {
  private:
   static constexpr std::uint64_t kWord = 8;
   static constexpr std::uint64_t kPageBytes = 4096;
-  static constexpr std::size_t kPool = 1U << 8;  // cells that are allocated at once
+  static constexpr std::size_t kLine = 64;       // of the processor's cache
+  static constexpr std::size_t kPool = 1U << 8;  // cells that are made at once
+  // Blocks double until they fill two large pages, as those of PageTable.
+  static constexpr std::size_t kBlock = 2 * kLargePage / (kPool * sizeof(Cell)) * kPool;
 
   // Where the cells of a word are: their first number times 4, plus how they divide the word.
   using Word = std::uint32_t;
@@ -68,7 +102,7 @@ class Shadow {
   using Page = std::array<Word, kPageBytes / kWord>;
 
   static Division division(Word word) { return static_cast<Division>(word % 4); }
-  Cell* cells(Word word) { return &pools_[word / 4 / kPool][word / 4 % kPool]; }
+  Cell* cells(Word word) const { return &pools_[word / 4 / kPool][word / 4 % kPool]; }
 
   Word& word(std::uint64_t at) { return pages_.make(at / kPageBytes)[at % kPageBytes / kWord]; }
 
@@ -79,13 +113,19 @@ class Shadow {
       free.pop_back();
       return first * 4 + division;
     }
-    if (pools_.empty() || used_ + kCells[division] > kPool) {
-      pools_.push_back(std::make_unique<Cell[]>(kPool));
-      used_ = 0;
-    }
+    if (pools_.empty() || used_ + kCells[division] > kPool) add_pool();
     auto first = static_cast<std::uint32_t>((pools_.size() - 1) * kPool + used_);
     used_ += kCells[division];
     return first * 4 + division;
+  }
+
+  [[gnu::noinline]] void add_pool() {
+    if (blocks_.empty() || blocks_.back().size() + kPool > blocks_.back().capacity())
+      blocks_.emplace_back().reserve(std::clamp(pools_.size() * kPool, kPool, kBlock));
+    auto& block = blocks_.back();
+    block.resize(block.size() + kPool);
+    pools_.push_back(block.data() + block.size() - kPool);
+    used_ = 0;
   }
 
   // Its cells are Cell{} already.
@@ -147,9 +187,26 @@ class Shadow {
   }
 
   PageTable<Page> pages_;
-  std::vector<std::unique_ptr<Cell[]>> pools_;
-  std::size_t used_ = 0;  // of the last pool
+  std::vector<Cell*> pools_;
+  std::vector<std::vector<Cell, LargePages<Cell>>> blocks_;  // never grown: cells stay
+  std::size_t used_ = 0;                                     // of the last pool
   std::array<std::vector<std::uint32_t>, 4> free_;
+};
+
+// Asks for the cells of addresses that are told some accesses ahead.
+class CellsAhead {
+ public:
+  template <class Cell>
+  void bring(const Shadow<Cell>& shadow, Addr address) {
+    Addr& before = told_[count_++ % told_.size()];
+    shadow.bring_cell_near(before);
+    shadow.bring_place_near(address);
+    before = address;
+  }
+
+ private:
+  std::array<Addr, 8> told_{};  // where their cells are, has been asked for
+  std::size_t count_ = 0;
 };
 
 }  // namespace svd

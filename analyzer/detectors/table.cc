@@ -23,7 +23,8 @@ using Setting = DetectorInfo::Setting;
 
 template <RaceDetector::Mode mode>
 std::unique_ptr<Detector> races(std::string_view name, const Setting& setting) {
-  return std::make_unique<RaceDetector>(name, mode, setting.threads, setting.lock_sets);
+  return std::make_unique<RaceDetector>(name, mode, setting.threads, setting.lock_sets,
+                                        setting.history);
 }
 
 std::unique_ptr<Detector> declared_atomic(std::string_view name, const Setting& setting) {
@@ -31,15 +32,15 @@ std::unique_ptr<Detector> declared_atomic(std::string_view name, const Setting& 
 }
 
 std::unique_ptr<Detector> lockset(std::string_view name, const Setting& setting) {
-  return std::make_unique<LocksetDetector>(name, setting.lock_sets);
+  return std::make_unique<LocksetDetector>(name, setting.lock_sets, setting.history);
 }
 
 std::unique_ptr<Detector> frontier(std::string_view name, const Setting& setting) {
-  return std::make_unique<FrontierDetector>(name, setting.threads);
+  return std::make_unique<FrontierDetector>(name, setting.threads, setting.history);
 }
 
-std::unique_ptr<Detector> read_log(std::string_view name, const Setting&) {
-  return std::make_unique<ReadLog>(name);
+std::unique_ptr<Detector> read_log(std::string_view name, const Setting& setting) {
+  return std::make_unique<ReadLog>(name, setting.history);
 }
 
 std::unique_ptr<Detector> two_phase(std::string_view name, const Setting& setting) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "detectors/detector.h"
+#include "detectors/history.h"
 #include "detectors/unit_detector.h"
 
 namespace svd {
@@ -29,11 +30,12 @@ struct DetectorInfo {
   Default by_default;
   bool needs_atomic_blocks;  // finds nothing in a trace that declares none
   Told told;
-  // What there is where a detector is made.
+  // What there is where the detectors of a walk are made.
   struct Setting {
     std::size_t threads;
     LockSets& lock_sets;
-    UnitDetector* units = nullptr;  // runs in the same walk
+    UnitDetector* units = nullptr;                                   // runs in the same walk
+    std::shared_ptr<History> history = std::make_shared<History>();  // of all in the same walk
   };
   using Make = std::unique_ptr<Detector> (*)(std::string_view name, const Setting& setting);
   Make make;                  // detectors made by the same function are one

@@ -48,9 +48,12 @@ struct Touch {
   bool writes() const { return kind != TouchKind::kRead; }
 };
 
-// An access as a shadow cell remembers it.
+// An access as a shadow cell remembers it. Nine million million moments are six days of analysis.
 struct Mark {
-  std::uint64_t moment : 48 = 0;  // 0: none
+  static constexpr unsigned kMomentBits = 43;
+  static constexpr std::uint64_t kKeepers = 31;
+  std::uint64_t moment : kMomentBits = 0;  // 0: none
+  std::uint64_t keepers : 5 = 0;           // who remembers it: see history.h
   std::uint64_t thread : 16 = 0;
   std::uint32_t site = 0;
   std::uint32_t locks : 29 = 0;
@@ -59,7 +62,7 @@ struct Mark {
 
   Mark() = default;
   explicit Mark(const Touch& access)
-      : moment(access.moment.value & ((std::uint64_t{1} << 48) - 1)),
+      : moment(access.moment.value & ((std::uint64_t{1} << kMomentBits) - 1)),
         thread(access.thread.value),
         site(access.site.value),
         locks(access.locks.value & ((std::uint32_t{1} << 29) - 1)),

@@ -109,11 +109,13 @@ void TwoPhaseDetector::happened(const Event& event, ThreadIndex thread) {
   Thread& state = threads_[thread.value];
   if (waits(event)) {
     units_.end_all(thread.value);
-    state.conflicts = 0;
+    state.ended = state.newest;
+    open_conflicts_ -= std::exchange(state.conflicts, 0);
   }
   int locks = locks_taken(event);
   if (locks > 0) ++state.depth;
-  if (locks < 0 && state.depth > 0 && --state.depth == 0) ++state.releases;
+  if (locks < 0 && state.depth > 0 && --state.depth == 0)
+    state.releases = (state.releases + 1U) & Read::kReleases;
 }
 
 void TwoPhaseDetector::executed(const Exec& exec, ThreadIndex thread, Moment first) {
@@ -123,9 +125,16 @@ void TwoPhaseDetector::executed(const Exec& exec, ThreadIndex thread, Moment fir
   thread_ = thread.value;
   moment_of_seq_0_ = first - exec.seq.value;
   values_->exec(exec, thread_, any_shared_, *this);
-  threads_[thread_].own += exec.shape->part.steps();
+  Thread& state = threads_[thread_];
+  state.own = (state.own + exec.shape->part.steps()) & Read::kOwn;
   pending_.clear();
   any_shared_ = false;
+}
+
+void TwoPhaseDetector::close() {
+  shadow_ = {};
+  conflicts_ = {};
+  values_.reset();
 }
 
 std::vector<RawFinding> TwoPhaseDetector::findings() {
@@ -139,6 +148,11 @@ std::vector<RawFinding> TwoPhaseDetector::findings() {
            std::tuple(a.score, b.distance, b.accesses[2].moment);
   });
   return found;
+}
+
+// Whether the unit of the access is, and mostly without a look at the unit.
+bool TwoPhaseDetector::active(const Mark& mark, UnitMember unit) {
+  return mark.moment > threads_[mark.thread].ended && units_.active(unit, mark.thread);
 }
 
 // By the kernel or the allocator for a thread.
@@ -182,8 +196,7 @@ UnitMember TwoPhaseDetector::read(TagSet address) {
   belongs(unit, address);
   shadow_.touch(touch_.address, touch_.size, [&](Cell& cell, Addr at, std::uint64_t size) {
     for (const Write& write : cell.writes)
-      if (write.mark.is(touch_.thread) && units_.active(write.unit, thread_))
-        units_.end(write.unit);
+      if (write.mark.is(touch_.thread) && active(write.mark, write.unit)) units_.end(write.unit);
     reread(cell, unit, address, at, size);
   });
   return unit;
@@ -194,14 +207,16 @@ void TwoPhaseDetector::reread(Cell& cell, UnitMember unit, TagSet address, Addr 
   cell.reads.erase_if([&](const Read& read) {
     if (!read.mark.is(touch_.thread)) return false;
     bool again = read.mark.site == touch_.site.value;
-    if (!units_.active(read.unit, thread_)) return true;
+    if (!active(read.mark, read.unit)) return true;
     if (read.conflict == 0) return again;
     if (!again) read_again(read, address, {at, size});
     return true;
   });
   if (cell.reads.size() >= kMostReads) cell.reads.erase(cell.reads.begin());
-  const Thread& state = threads_[thread_];
-  cell.reads.add({Mark(touch_), unit, state.releases, state.own & Read::kMostOwn});
+  Thread& state = threads_[thread_];
+  cell.reads.add(
+      {.mark = Mark(touch_), .own = state.own, .releases = state.releases, .unit = unit});
+  state.newest = touch_.moment.value;
 }
 
 // What was read is read once more, elsewhere in the code, and has been overwritten in between.
@@ -252,8 +267,7 @@ void TwoPhaseDetector::overwrite(Cell& cell, const Touch& by, UnitMember unit, A
       if (read.conflict == 0) read.written = 1;
       return false;
     }
-    std::size_t reader = read.mark.thread;
-    if (!units_.active(read.unit, reader)) return true;
+    if (!active(read.mark, read.unit)) return true;
     if (read.conflict != 0) return false;
     if (orders_.before(by.thread)(read.mark)) return true;
     Mark remote(by);
@@ -263,13 +277,20 @@ void TwoPhaseDetector::overwrite(Cell& cell, const Touch& by, UnitMember unit, A
       return false;
     read.conflict = units_.remark(read.unit);
     conflicts_.push_back({read, remote, unit, at, size});
-    ++threads_[reader].conflicts;
+    ++threads_[read.mark.thread].conflicts;
+    ++open_conflicts_;
     return false;
   });
+  // Of others' units that have ended only those matter that somebody has a conflict with.
+  if (open_conflicts_ == 0)
+    cell.writes.erase_if([&](const Write& write) {
+      return !write.mark.is(by.thread) && !active(write.mark, write.unit);
+    });
   Write* own = std::find_if(cell.writes.begin(), cell.writes.end(),
                             [&](const Write& write) { return write.mark.is(by.thread); });
   if (own == cell.writes.end()) own = &cell.writes.add({});
   *own = {Mark(by), unit};
+  threads_[by.thread.value].newest = by.moment.value;
 }
 
 // w-R-w: nothing says that the two writes belong together, but for their nearness.
@@ -280,7 +301,7 @@ void TwoPhaseDetector::write_again(const Cell& cell, Addr at, std::uint64_t size
     if (write.mark.is(touch_.thread)) own = &write;
     last = std::max<std::uint64_t>(last, write.mark.moment);
   }
-  if (own == nullptr || own->mark.moment != last || !units_.active(own->unit, thread_)) return;
+  if (own == nullptr || own->mark.moment != last || !active(own->mark, own->unit)) return;
   for (const Read& read : cell.reads) {
     if (read.mark.is(touch_.thread) || read.mark.moment < last) continue;
     if (orders_.before(touch_.thread)(read.mark)) continue;
@@ -319,7 +340,7 @@ void TwoPhaseDetector::check_control(const Trigger& trigger) {
 void TwoPhaseDetector::report(Conflict& conflict, const Trigger& trigger) {
   Evidence evidence = weigh(conflict, trigger);
   add(conflict.read.mark, conflict.remote, trigger, {conflict.address, conflict.size}, evidence,
-      threads_[thread_].own - conflict.read.own,
+      (threads_[thread_].own - conflict.read.own) & Read::kOwn,
       !std::exchange(conflict.counted[evidence.minor ? 1 : 0], true));
 }
 

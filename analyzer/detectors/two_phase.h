@@ -42,36 +42,44 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
     pending_.push_back(access);
     any_shared_ = any_shared_ || access.shared;
   }
+  void soon(Addr address) override { ahead_.bring(shadow_, address); }
   void fresh(Addr address, std::uint64_t size) override;
   bool follows_execution() const override { return true; }
   void executed(const Exec& exec, ThreadIndex thread, Moment first) override;
   void happened(const Event& event, ThreadIndex thread) override;
+  void close() override;
   std::vector<RawFinding> findings() override;
 
  private:
   // A read of shared memory, with which a unit began.
   struct Read {
-    static constexpr std::uint64_t kMostOwn = (std::uint64_t{1} << 48) - 1;
+    static constexpr unsigned kOwnBits = 35, kReleasesBits = 28;
+    static constexpr std::uint64_t kOwn = (std::uint64_t{1} << kOwnBits) - 1;
+    static constexpr std::uint64_t kReleases = (std::uint64_t{1} << kReleasesBits) - 1;
     Mark mark;
-    UnitMember unit = 0;
-    std::uint32_t releases = 0;  // of the thread, by then: see Thread
-    std::uint64_t own : 48 = 0;
+    // Of the thread, by then: see Thread. No unit lasts for so many that they begin anew.
+    std::uint64_t own : kOwnBits = 0;
+    std::uint64_t releases : kReleasesBits = 0;
     std::uint64_t written : 1 = 0;  // by its own thread, before it was overwritten
-    std::uint32_t conflict = 0;     // the first one that overwrote it, of those of its unit
+    UnitMember unit = 0;
+    std::uint32_t conflict = 0;  // the first one that overwrote it, of those of its unit
   };
+  static_assert(sizeof(Read) == 32);
   struct Write {
     Mark mark;
     UnitMember unit = 0;
   };
   struct Cell {
     Few<Read> reads;    // of units that may be active, each thread's sites once
-    Few<Write> writes;  // the last one of each thread
+    Few<Write> writes;  // the last one of each thread that may matter
   };
   struct Thread {
-    std::uint64_t own = 0;        // instructions so far
-    std::uint32_t depth = 0;      // locks that it holds
-    std::uint32_t releases = 0;   // how often it came to hold none
-    std::uint32_t conflicts = 0;  // of units that may be active
+    std::uint64_t own : Read::kOwnBits = 0;            // instructions so far
+    std::uint64_t releases : Read::kReleasesBits = 0;  // how often it came to hold no lock
+    std::uint32_t depth = 0;                           // locks that it holds
+    std::uint32_t conflicts = 0;                       // of units that may be active
+    std::uint64_t newest = 0;                          // the moment of the last mark of it
+    std::uint64_t ended = 0;  // all that it did up to here is of units that have ended
   };
   // A unit's input that was overwritten while the unit was active.
   struct Conflict {
@@ -109,6 +117,7 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   void write(TagSet value, TagSet address) override;
   void branch(Seq seq, TagSet condition) override;
 
+  bool active(const Mark& mark, UnitMember unit);
   void outside(const Touch& access);
   void belongs(UnitMember unit, TagSet address) const;
   void reread(Cell& cell, UnitMember unit, TagSet address, Addr at, std::uint64_t size);
@@ -129,8 +138,10 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   LockSets& lock_sets_;
   Clocks orders_;
   std::vector<Thread> threads_;
-  LongList<Conflict> conflicts_;  // by remark
+  LongList<Conflict> conflicts_;      // by remark
+  std::uint64_t open_conflicts_ = 0;  // those that threads_ count
   Shadow<Cell> shadow_;
+  CellsAhead ahead_;
   std::optional<Seq> fault_;  // the instruction of which the program died
   std::optional<ValueFlow> values_;
 

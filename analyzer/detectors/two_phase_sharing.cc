@@ -34,43 +34,43 @@ std::size_t Births::lifetime(Addr address) const {
 }
 
 void SharingScan::access(const Touch& access) {
-  auto thread = static_cast<std::uint16_t>(access.thread.value + 1);
+  std::uint32_t thread = access.thread.value + 1U;
   bool word = access.atomic && access.size <= kWidest && access.address.value % access.size == 0;
-  shadow_.touch(access.address, access.size, [&](Cell& cell, Addr, std::uint64_t) {
-    if (cell.thread == 0) cell.thread = thread;
-    cell.several |= cell.thread != thread;
-    cell.written |= access.writes();
-    if (word) cell.locked = static_cast<std::uint8_t>(access.size);
+  memory_.update(access.address, access.size, [&](Addr, unsigned, Known& known) {
+    if (known.thread == 0) known.thread = thread & 0xffff;
+    known.several = known.several || known.thread != thread;
+    known.written = known.written || access.writes();
+    if (word) known.locked = access.size & 15;
   });
 }
 
 void SharingScan::fresh(Addr address, std::uint64_t size) {
-  close(address, size);
-  shadow_.clear(address, size);
+  memory_.update_present(address, size, [&](Addr at, unsigned bytes, Known& known) {
+    close(at, bytes, known);
+    known = {};
+  });
   births_.bear(address.value, address.value + size, found_.bytes.size());
   found_.bytes.emplace_back();
   found_.words.emplace_back();
 }
 
-// What is shared in the range belongs to the lifetimes that end here.
-void SharingScan::close(Addr address, std::uint64_t size) {
-  shadow_.visit(address, size, [&](Cell& cell, Addr at, std::uint64_t bytes) {
-    if (!cell.several || !cell.written) return;
-    std::size_t lifetime = births_.lifetime(at);
-    // Its cell may have been cut, and each piece then says so.
-    if (cell.locked != 0 && at.value % cell.locked == 0)
-      found_.words[lifetime].push_back({at, cell.locked});
-    std::vector<Range>& ranges = found_.bytes[lifetime];
-    if (!ranges.empty() && ranges.back().address + ranges.back().size == at) {
-      ranges.back().size += bytes;
-    } else {
-      ranges.push_back({at, bytes});
-    }
-  });
+// What is shared of the bytes belongs to the lifetime that ends here.
+void SharingScan::close(Addr address, std::uint64_t bytes, const Known& known) {
+  if (!known.several || !known.written) return;
+  std::size_t lifetime = births_.lifetime(address);
+  for (Addr at = address; known.locked != 0 && at < address + bytes; at += 1)
+    if (at.value % known.locked == 0) found_.words[lifetime].push_back({at, known.locked});
+  std::vector<Range>& ranges = found_.bytes[lifetime];
+  if (!ranges.empty() && ranges.back().address + ranges.back().size == address) {
+    ranges.back().size += bytes;
+  } else {
+    ranges.push_back({address, bytes});
+  }
 }
 
 SharingScan::Found SharingScan::take() {
-  close(Addr(0), std::numeric_limits<std::uint64_t>::max());
+  memory_.visit_all(
+      [this](Addr at, unsigned bytes, const Known& known) { close(at, bytes, known); });
   return std::move(found_);
 }
 

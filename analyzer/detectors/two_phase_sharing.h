@@ -12,7 +12,7 @@
 
 #include "detectors/byte_set.h"
 #include "detectors/detector.h"
-#include "detectors/shadow.h"
+#include "dpdg/byte_shadow.h"
 #include "dpdg/lifetimes.h"
 
 namespace svd {
@@ -47,16 +47,18 @@ class SharingScan final : public Detector {
   Found take();
 
  private:
-  struct Cell {
-    std::uint16_t thread = 0;  // plus 1
-    bool several = false;
-    bool written = false;
-    std::uint8_t locked = 0;  // bytes of a word that a locked instruction has accessed
+  // What is known of a byte.
+  struct Known {
+    std::uint32_t thread : 16 = 0;  // plus 1
+    std::uint32_t several : 1 = 0;
+    std::uint32_t written : 1 = 0;
+    std::uint32_t locked : 4 = 0;  // bytes of a word that a locked instruction has accessed
+    friend bool operator==(const Known&, const Known&) = default;
   };
 
-  void close(Addr address, std::uint64_t size);
+  void close(Addr address, std::uint64_t bytes, const Known& known);
 
-  Shadow<Cell> shadow_;
+  ByteShadow<Known> memory_;
   Births births_;
   Found found_{SharedInLifetime(1), SharedInLifetime(1)};
 };

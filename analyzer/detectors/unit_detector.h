@@ -45,6 +45,8 @@ class UnitDetector : public Detector {
   // The listener must live as long as the walk.
   void tell(UnitListener& listener) { unit_listener_ = &listener; }
   Units& units() { return units_; }
+  // The walk is over, and only units and findings are asked for.
+  virtual void close() {}
 
  protected:
   explicit UnitDetector(std::size_t threads) : units_(threads) {}

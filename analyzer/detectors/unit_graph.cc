@@ -22,10 +22,10 @@
 // it. Of conditions, which lie within each other, there is a point for each one with all that are
 // around it. Units are nodes once it is known which members are one.
 //
-// Cost: an access to a cell makes two arcs and up to two for each other thread that accessed it; 12
-// bytes an arc, 16 an access that makes some, 24 a cell and 36 for each thread that accessed it.
-// Above kMostArcs no more are made: cycles that were found are true, but more may have been missed
-// (full()).
+// Cost: an access to a cell makes two arcs and up to two for each other thread that accessed it;
+// some 5 bytes an arc, 4 an access that makes some, 24 a cell and 36 for each thread that accessed
+// it. Above kMostArcs no more are made: cycles that were found are true, but more may have been
+// missed (full()).
 //
 // Known unsoundness: that a thread overwrites what it had read or written makes no arc, as if each
 // of its writes had a place of its own. What a unit left in registers or private memory when it
@@ -33,9 +33,63 @@
 
 #include "detectors/unit_graph.h"
 
+#include <malloc.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace svd {
+
+std::uint64_t UnitGraph::ArcCoder::put_node(Node node) {
+  std::uint32_t is_point = node >> 31;
+  Node before = std::exchange(last_[is_point], node);
+  return std::uint64_t{fold(node - before)} << 1 | is_point;
+}
+
+UnitGraph::Node UnitGraph::ArcCoder::get_node(std::uint64_t number) {
+  return last_[number & 1] += unfold(static_cast<std::uint32_t>(number >> 1));
+}
+
+void UnitGraph::ArcCoder::put(Bytes& bytes, const Arc& arc) {
+  Which which = arc.mark == 0 ? kNone : arc.mark == mark_ ? kSame : kNext;
+  if (which == kNext) mark_ = arc.mark;
+  put_number(bytes, put_node(arc.from));
+  put_number(bytes, put_node(arc.to) << 2 | which);
+}
+
+UnitGraph::Arc UnitGraph::ArcCoder::get(const std::uint8_t*& at) {
+  Node from = get_node(get_number(at));
+  std::uint64_t number = get_number(at);
+  Node to = get_node(number >> 2);
+  auto which = static_cast<Which>(number & 3);
+  if (which == kNext) ++mark_;
+  return {from, to, which == kNone ? 0 : mark_};
+}
+
+// Mostly the thread is the same, and the locks that it holds.
+void UnitGraph::MarkCoder::put(Bytes& bytes, const Mark& mark) {
+  bool same = mark.thread == last_.thread && mark.locks == last_.locks;
+  std::uint64_t later = mark.moment - last_.moment;
+  std::uint64_t what = std::uint64_t{mark.kind} << 1 | std::uint64_t{mark.atomic};
+  put_number(bytes, later << 4 | what << 1 | (same ? 1U : 0U));
+  put_number(bytes, mark.site);
+  if (!same) put_number(bytes, std::uint64_t{mark.locks} << 16 | mark.thread);
+  last_ = mark;
+}
+
+Mark UnitGraph::MarkCoder::get(const std::uint8_t*& at) {
+  std::uint64_t number = get_number(at);
+  Touch access;
+  access.moment = Moment(last_.moment + (number >> 4));
+  access.kind = static_cast<TouchKind>(number >> 2 & 3);
+  access.atomic = (number & 2) != 0;
+  access.site = SiteId(static_cast<std::uint32_t>(get_number(at)));
+  std::uint64_t rest = std::uint64_t{last_.locks} << 16 | last_.thread;
+  if ((number & 1) == 0) rest = get_number(at);
+  access.locks = LockSetId(static_cast<std::uint32_t>(rest >> 16));
+  access.thread = ThreadIndex(static_cast<std::uint16_t>(rest & 0xffff));
+  return last_ = Mark(access);
+}
 
 UnitGraph::Node UnitGraph::point(UnitMember youngest) {
   points_.push_back(youngest);
@@ -112,6 +166,13 @@ void UnitGraph::accessed(UnitMember unit, const Touch& access) {
   } else {
     shadow_.touch(access.address, access.size, look);
   }
+  if (full()) close();
+}
+
+// What many small pieces of memory were for goes back to the system: others run meanwhile.
+void UnitGraph::close() {
+  shadow_ = {};
+  malloc_trim(0);
 }
 
 void UnitGraph::follows(UnitMember unit, TagSet from, const TagSets& sets) {
@@ -154,24 +215,20 @@ UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
       members_(units.members()),
       nodes_(members_ + graph.points_.size()) {
   auto count = [this](UnitGraph::Node node) {
-    std::uint32_t& known = nodes_[index(node)];
+    std::uint32_t& known = nodes_[is_point(node) ? index(node) : units_.of_member(node)];
     if (known == 0) known = ++count_;
   };
   graph_.arcs_.each([&](const UnitGraph::Arc& arc) { count(arc.from), count(arc.to); });
+  for (UnitMember member = 0; member < members_; ++member)
+    nodes_[member] = nodes_[units_.of_member(member)];
   components_.emplace(count_ + std::size_t{1}, [this](auto&& f) {
     graph_.arcs_.each([&](const UnitGraph::Arc& arc) { f(node(arc.from), node(arc.to)); });
   });
 }
 
-std::size_t UnitCycles::index(UnitGraph::Node node) {
-  if ((node & UnitGraph::kPoint) != 0) return std::size_t{members_} + (node & ~UnitGraph::kPoint);
-  return units_.of_member(node);
-}
-
 // On a cycle, and from memory to the unit that accesses it after others.
 bool UnitCycles::between_threads(const UnitGraph::Arc& arc) {
-  return arc.mark != 0 && (arc.from & UnitGraph::kPoint) != 0 &&
-         components_->together(node(arc.from), node(arc.to));
+  return arc.mark != 0 && is_point(arc.from) && components_->together(node(arc.from), node(arc.to));
 }
 
 // To a unit that is older than those which the point is for.
@@ -183,8 +240,8 @@ std::vector<UnitCycles::Step> UnitCycles::cycle(const UnitGraph::Arc& last) {
   std::vector<Step> cycle;
   auto take = [&](const UnitGraph::Arc& arc) {
     if (arc.mark == 0) return;
-    const Mark& mark = graph_.marks_[arc.mark];
-    if ((arc.to & UnitGraph::kPoint) != 0) {
+    Mark mark = graph_.marks_[arc.mark];
+    if (is_point(arc.to)) {
       cycle.push_back({mark, {}});
     } else {
       cycle.back().second = mark;
@@ -204,13 +261,18 @@ std::vector<std::vector<UnitCycles::Step>> UnitCycles::list() {
     if (!told[component]) found.push_back(cycle(last));
     told[component] = true;
   };
-  // What closes a cycle mostly goes back to an older unit.
+  // What closes a cycle mostly goes back to an older unit. Others are for where nothing does.
+  std::vector<UnitGraph::Arc> others;
+  std::vector<bool> has_other(told.size());
   graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
-    if (between_threads(arc) && goes_back(arc)) tell(arc);
+    if (!between_threads(arc)) return;
+    std::uint32_t component = components_->of(node(arc.to));
+    if (told[component]) return;
+    if (goes_back(arc)) return tell(arc);
+    if (!has_other[component]) others.push_back(arc);
+    has_other[component] = true;
   });
-  graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
-    if (between_threads(arc)) tell(arc);
-  });
+  std::for_each(others.begin(), others.end(), tell);
   return found;
 }
 

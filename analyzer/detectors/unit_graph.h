@@ -14,6 +14,7 @@
 #include "cu/units.h"
 #include "detectors/components.h"
 #include "detectors/long_list.h"
+#include "detectors/packed_list.h"
 #include "detectors/shadow.h"
 #include "detectors/touch.h"
 
@@ -21,7 +22,7 @@ namespace svd {
 
 class UnitGraph {
  public:
-  // 16 million arcs: 200 MB, and as many marks at most: 270 MB.
+  // 16 million arcs, of some 5 bytes, and as many marks at most.
   static constexpr std::size_t kMostArcs = std::size_t{1} << 24;
 
   UnitGraph() { marks_.push_back({}); }
@@ -33,8 +34,8 @@ class UnitGraph {
   void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by, const TagSets& sets);
   void fresh(Addr address, std::uint64_t size) { shadow_.clear(address, size); }
 
-  // Nothing more will be heard.
-  void close() { shadow_ = {}; }
+  // Nothing more will be heard, or nothing more is kept.
+  void close();
 
   std::size_t arcs() const { return arcs_.size(); }
   // Whether arcs are missing, because there were too many.
@@ -49,6 +50,29 @@ class UnitGraph {
   struct Arc {
     Node from = 0, to = 0;
     std::uint32_t mark = 0;  // of the access of the unit, where the arc is from or to memory
+  };
+  // Nodes by what sets them apart from the last one of their kind. An arc has no mark, the mark of
+  // the last arc that had one, or the next one.
+  class ArcCoder {
+   public:
+    void put(Bytes& bytes, const Arc& arc);
+    Arc get(const std::uint8_t*& at);
+
+   private:
+    enum Which : std::uint32_t { kNone, kSame, kNext };
+    std::uint64_t put_node(Node node);  // its difference, and whether it is a point
+    Node get_node(std::uint64_t number);
+
+    Node last_[2] = {0, kPoint};  // member, point
+    std::uint32_t mark_ = 0;
+  };
+  class MarkCoder {
+   public:
+    void put(Bytes& bytes, const Mark& mark);
+    Mark get(const std::uint8_t*& at);
+
+   private:
+    Mark last_;
   };
   // What one thread did to a cell: all its writes, or all its reads, up to here. A copy is of a
   // cell that was divided.
@@ -89,11 +113,11 @@ class UnitGraph {
   void after(Past& past, UnitMember unit);
   void add(Past& past, UnitMember unit);
 
-  LongList<Arc> arcs_;
-  LongList<Mark> marks_;         // number 0 is none
-  LongList<UnitMember> points_;  // of each the youngest member that leads to it
-  Mark now_;                     // the access at hand
-  std::uint32_t mark_ = 0;       // its number, once it has one
+  PackedList<Arc, ArcCoder> arcs_;
+  PackedList<Mark, MarkCoder> marks_;  // number 0 is none
+  LongList<UnitMember> points_;        // of each the youngest member that leads to it
+  Mark now_;                           // the access at hand
+  std::uint32_t mark_ = 0;             // its number, once it has one
   Shadow<Cell> shadow_;
   std::vector<std::vector<Decision>> decisions_;  // of each thread: the last ones, outermost first
   std::uint32_t generation_ = 0;                  // of the sets that they name
@@ -121,8 +145,11 @@ class UnitCycles {
   std::vector<std::vector<Step>> list();
 
  private:
-  std::size_t index(UnitGraph::Node node);
-  std::uint32_t node(UnitGraph::Node node) { return nodes_[index(node)]; }
+  static bool is_point(UnitGraph::Node node) { return (node & UnitGraph::kPoint) != 0; }
+  std::size_t index(UnitGraph::Node node) const {
+    return is_point(node) ? std::size_t{members_} + (node & ~UnitGraph::kPoint) : node;
+  }
+  std::uint32_t node(UnitGraph::Node node) const { return nodes_[index(node)]; }
   bool between_threads(const UnitGraph::Arc& arc);
   bool goes_back(const UnitGraph::Arc& arc);
   std::vector<Step> cycle(const UnitGraph::Arc& last);

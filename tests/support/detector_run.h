@@ -4,6 +4,7 @@
 // programs which do not need it do not link the analyzer.
 #pragma once
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,7 @@ class DetectorRun {
  public:
   explicit DetectorRun(TraceReader trace) : trace_(std::move(trace)) {
     Scan scan(trace_, rules_, names_, lock_sets_);
-    RaceSpy races(scan.threads(), lock_sets_);
+    RaceDetector races("race-hb", RaceDetector::Mode::kHappensBefore, scan.threads(), lock_sets_);
     DeclaredAtomic atomic("declared-atomic", scan.threads());
     scan.add(races);
     scan.add(atomic);
@@ -36,10 +37,10 @@ class DetectorRun {
       chunk.walk(SeqFinder{*this, base});
       scan.chunk(i, chunk);
     }
-    for (Moment moment : races.moments) {
-      Seq seq = seqs_[moment.value];
-      if (raced_.empty() || raced_.back() != seq) raced_.push_back(seq);
-    }
+    std::set<Seq> raced;
+    for (const RawFinding& finding : races.findings())
+      for (const Meeting& meeting : finding.instances) raced.insert(seqs_[meeting.later.value]);
+    raced_.assign(raced.begin(), raced.end());
     serializable_ = atomic.graph().cycles().empty();
   }
 
@@ -48,25 +49,6 @@ class DetectorRun {
   bool serializable() const { return serializable_; }
 
  private:
-  struct RaceSpy : Detector {
-    RaceSpy(std::size_t threads, LockSets& lock_sets)
-        : races("race-hb", RaceDetector::Mode::kHappensBefore, threads, lock_sets) {}
-    void acquire(ThreadIndex t, ChannelId c, EdgeKind k, Moment now) override {
-      races.acquire(t, c, k, now);
-    }
-    void release(ThreadIndex t, ChannelId c, EdgeKind k, Moment now) override {
-      races.release(t, c, k, now);
-    }
-    void access(const Touch& touch) override {
-      races.access(touch);
-      if (races.raced()) moments.push_back(touch.moment);
-    }
-    void fresh(Addr address, std::uint64_t size) override { races.fresh(address, size); }
-    std::vector<RawFinding> findings() override { return races.findings(); }
-    RaceDetector races;
-    std::vector<Moment> moments;
-  };
-
   struct SeqFinder {
     DetectorRun& run;
     Moment base;

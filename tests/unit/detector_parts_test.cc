@@ -15,6 +15,7 @@
 #include "cu/tag_sets.h"
 #include "detectors/byte_set.h"
 #include "detectors/few.h"
+#include "detectors/packed_list.h"
 #include "detectors/relay.h"
 
 namespace svd::test {
@@ -72,6 +73,35 @@ TEST(Few, IsAList) {
     }
     ASSERT_EQ(std::vector<int>(lists[a].begin(), lists[a].end()), plain[a]);
   }
+}
+
+// Differences, folded.
+class NumberCoder {
+ public:
+  void put(Bytes& bytes, const std::uint32_t& number) {
+    put_number(bytes, fold(number - last_));
+    last_ = number;
+  }
+  std::uint32_t get(const std::uint8_t*& at) {
+    return last_ += unfold(static_cast<std::uint32_t>(get_number(at)));
+  }
+
+ private:
+  std::uint32_t last_ = 0;
+};
+
+TEST(PackedList, GivesBackWhatWasPut) {
+  std::mt19937 random(3);
+  PackedList<std::uint32_t, NumberCoder> list;
+  std::vector<std::uint32_t> plain;
+  for (int i = 0; i < 5'000; ++i) {
+    plain.push_back(static_cast<std::uint32_t>(random()) >> random() % 32);
+    list.push_back(plain.back());
+  }
+  std::vector<std::uint32_t> all;
+  list.each([&](std::uint32_t number) { all.push_back(number); });
+  EXPECT_EQ(all, plain);
+  for (std::size_t i = 0; i < plain.size(); ++i) ASSERT_EQ(list[i], plain[i]);
 }
 
 TEST(TagSets, WhatIsHeldStaysWhatItIs) {

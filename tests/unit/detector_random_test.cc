@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
+#include <memory>
 #include <random>
 #include <set>
 #include <vector>
@@ -71,9 +73,7 @@ Steps random_steps(std::mt19937_64& random, LockSets& lock_sets) {
   return run;
 }
 
-// Calls after(i) behind each step.
-template <class F>
-void feed(const Steps& run, Detector& detector, F&& after) {
+void feed(const Steps& run, Detector& detector) {
   for (std::size_t i = 0; i < run.size(); ++i) {
     const Touch& touch = run[i].touch;
     switch (run[i].what) {
@@ -91,7 +91,6 @@ void feed(const Steps& run, Detector& detector, F&& after) {
         detector.atomic_block(touch.thread, run[i].what == Step::What::kBegin, touch.moment);
         break;
     }
-    after(i);
   }
 }
 
@@ -278,28 +277,33 @@ TEST(DetectorRandom, FastIsWhatTheDefinitionSays) {
     Steps run = random_steps(random, lock_sets);
     SCOPED_TRACE(testing::Message() << "seed " << seed << "\n" << text_of(run));
 
-    RaceDetector hb("race-hb", RaceDetector::Mode::kHappensBefore, kThreads, lock_sets);
+    // Each with a history of its own, or all with one.
+    bool together = seed % 2 == 0;
+    auto shared = std::make_shared<History>();
+    auto history = [&] { return together ? shared : std::make_shared<History>(); };
+    RaceDetector hb("race-hb", RaceDetector::Mode::kHappensBefore, kThreads, lock_sets, history());
+    FrontierDetector frontier("race-frontier", kThreads, history());
+    RaceDetector hybrid("race-hybrid", RaceDetector::Mode::kHybrid, kThreads, lock_sets, history());
+    ReadLog log("svd-log", history());
+    LocksetDetector lockset("race-lockset", lock_sets, history());
+    feed(run, hb);
+    for (Detector* other : std::initializer_list<Detector*>{&frontier, &hybrid, &log, &lockset})
+      if (!together) feed(run, *other);
+
     std::set<std::size_t> raced;
-    feed(run, hb, [&](std::size_t i) {
-      if (run[i].what == Step::What::kAccess && hb.raced()) raced.insert(i);
-    });
+    for (const RawFinding& finding : hb.findings())
+      for (const Meeting& meeting : finding.instances) raced.insert(meeting.later.value - 1);
     ASSERT_EQ(raced, races_by_definition(run));
     races += raced.size();
 
-    FrontierDetector frontier("race-frontier", kThreads);
-    feed(run, frontier, [](std::size_t) {});
     Moments2 pairs = moments_of(frontier);
     ASSERT_EQ(pairs, frontier_by_definition(run));
     frontiers += pairs.size();
 
-    ReadLog log("svd-log");
-    feed(run, log, [](std::size_t) {});
     Moments2 triples = moments_of(log);
     ASSERT_EQ(triples, log_by_definition(run));
     logs += triples.size();
 
-    LocksetDetector lockset("race-lockset", lock_sets);
-    feed(run, lockset, [](std::size_t) {});
     std::set<std::size_t> reported;
     for (const RawFinding& finding : lockset.findings())
       reported.insert(finding.accesses.back().moment.value - 1);
@@ -307,7 +311,7 @@ TEST(DetectorRandom, FastIsWhatTheDefinitionSays) {
     locksets += reported.size();
 
     DeclaredAtomic atomic("declared-atomic", kThreads);
-    feed(run, atomic, [](std::size_t) {});
+    feed(run, atomic);
     bool serializable = atomic.graph().cycles().empty();
     ASSERT_EQ(serializable, serializable_by_definition(run));
     broken += serializable ? 0 : 1;

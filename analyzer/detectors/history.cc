@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "detectors/history.h"
+
+#include "svd/trace/result.h"
+
+namespace svd {
+
+std::uint64_t History::join(HistoryDetector& detector) {
+  std::uint64_t bit = std::uint64_t{1} << detectors_.size();
+  SVD_CHECK((bit & Mark::kKeepers) != 0);
+  detectors_.push_back(&detector);
+  return bit;
+}
+
+void History::acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
+  catch_up();
+  for (HistoryDetector* detector : detectors_) detector->acquired(thread, channel, kind, now);
+}
+
+void History::release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
+  catch_up();
+  for (HistoryDetector* detector : detectors_) detector->released(thread, channel, kind, now);
+}
+
+void History::see(const Touch& access) {
+  bool unsettled = false;
+  auto look = [&](HistoryCell& cell, Addr address, std::uint64_t size) {
+    Sight sight{access, Mark(access), address, size};
+    for (HistoryDetector* detector : detectors_) unsettled |= detector->look(cell, sight);
+    cell.sweep();
+    if (sight.mark.keepers != 0) cell.add(sight.mark);
+  };
+  if (access.kind == TouchKind::kFree) {
+    shadow_.visit(access.address, access.size, look);
+  } else {
+    shadow_.touch(access.address, access.size, look);
+  }
+  if (!unsettled) return;
+  for (HistoryDetector* detector : detectors_) detector->settle(access);
+}
+
+}  // namespace svd

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A list that only grows, of millions of elements each of which is much like those before it: they
+// are kept as what tells them apart, in a few bytes each. Mostly read from the beginning to the
+// end; a single one takes up to kBlock others.
+//
+// A Coder has put(Bytes&, const T&), and get(const std::uint8_t*&), which gives back the T that put
+// has put there and goes on behind it. Both change the Coder in the same way; it is copyable, and
+// small.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace svd {
+
+// Numbers take a byte for each 7 bits.
+using Bytes = std::vector<std::uint8_t>;
+inline void put_number(Bytes& bytes, std::uint64_t number) {
+  for (; number >= 128; number >>= 7) bytes.push_back(static_cast<std::uint8_t>(number | 128));
+  bytes.push_back(static_cast<std::uint8_t>(number));
+}
+inline std::uint64_t get_number(const std::uint8_t*& at) {
+  std::uint64_t number = *at & 127U;
+  for (unsigned shift = 7; (*at++ & 128U) != 0; shift += 7)
+    number |= std::uint64_t{*at & 127U} << shift;
+  return number;
+}
+// What is small in either direction becomes a small number.
+inline std::uint32_t fold(std::uint32_t difference) {
+  return difference << 1 ^ (0U - (difference >> 31));
+}
+inline std::uint32_t unfold(std::uint32_t number) { return number >> 1 ^ (0U - (number & 1)); }
+
+template <class T, class Coder>
+class PackedList {
+ public:
+  void push_back(const T& element) {
+    if (size_ % kBlock == 0) begin_block();
+    coder_.put(last_, element);
+    ++size_;
+  }
+  std::size_t size() const { return size_; }
+
+  T operator[](std::size_t index) const {
+    const Block& block = blocks_[index / kBlock];
+    Coder coder = block.coder;
+    const std::uint8_t* at = bytes(index / kBlock).data();
+    for (std::size_t i = index % kBlock; i > 0; --i) coder.get(at);
+    return coder.get(at);
+  }
+
+  // Calls f(const T&) for each, in order.
+  template <class F>
+  void each(F&& f) const {
+    Coder coder;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const std::uint8_t* at = bytes(b).data();
+      const std::uint8_t* end = at + bytes(b).size();
+      while (at != end) f(coder.get(at));
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 512;
+  struct Block {
+    Coder coder;  // as it was before the first one
+    Bytes bytes;  // of the last block: in last_
+  };
+
+  const Bytes& bytes(std::size_t block) const {
+    return block + 1 == blocks_.size() ? last_ : blocks_[block].bytes;
+  }
+  void begin_block() {
+    if (!blocks_.empty()) blocks_.back().bytes = last_;  // as large as it has to be
+    last_.clear();
+    blocks_.push_back({coder_, {}});
+  }
+
+  std::vector<Block> blocks_;
+  Bytes last_;
+  Coder coder_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace svd
