@@ -53,8 +53,6 @@ class Units {
     return (node(of_member(member)) & ~kRemarked) == eras_[thread];
   }
 
-  bool ended(UnitMember member) { return (node(of_member(member)) & ~kRemarked) == kEnded; }
-
   // Remarks about a unit: those of both when two become one, the latest first. 0 is none.
   std::uint32_t first_remark(UnitMember member) {
     member = of_member(member);

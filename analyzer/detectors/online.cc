@@ -57,13 +57,12 @@ void OnlineDetector::prepare(const Preparation& run) {
 }
 
 void OnlineDetector::executed(const Exec& exec, ThreadIndex thread, Moment first) {
-  if (sets_.crowded()) sets_.forget_but([this](auto&& rename) { each_held(rename); });
+  if (sets_.crowded()) forget_sets();
   if (memory_.crowded()) forget_units();
   // What the kernel did for a thread others hear of.
   for (next_ = 0; next_ < pending_.size() && pending_[next_].moment < first; ++next_)
     memory_.remote(pending_[next_]);
   thread_ = thread.value;
-  checked_ = -1;
   next_segment_ = 0;
   segments_.clear();
   if (abstract_) {
@@ -73,39 +72,55 @@ void OnlineDetector::executed(const Exec& exec, ThreadIndex thread, Moment first
   std::span<const PlannedOp> plan = plans_->of(*exec.shape);
   Thread& state = threads_[thread_];
   if (state.values.size() < plans_->values()) state.values.resize(plans_->values());
-  for (const PlannedOp& op : plan) run(op, exec, state, first);
+  run(plan, exec, state, first);
   pending_.clear();
 }
 
-inline void OnlineDetector::run(const PlannedOp& op, const Exec& exec, Thread& state,
-                                Moment first) {
-  std::vector<TagSet>& values = state.values;
-  switch (op.kind) {
-    case PlannedOp::kUnite:
-      values[op.into] = sets_.unite(values[op.a], values[op.b], thread_);
-      return;
-    case PlannedOp::kLoad:
-      values[op.into] = values[op.a];
-      return access(op, exec, state, first);
-    case PlannedOp::kStore:
-    case PlannedOp::kTransfer:
-      return access(op, exec, state, first);
-    case PlannedOp::kMeet:
-      return state.branches.at(op.place);
-    case PlannedOp::kBranch:
-      return state.branches.push(values[op.a], op.place);
-    case PlannedOp::kBegin:
-      for (; next_segment_ < segments_.size() && segments_[next_segment_].first == op.step;
-           ++next_segment_)
-        state.statements.at(segments_[next_segment_].second);
-      return;
-    case PlannedOp::kDecide:
-      return state.statements.decide(
-          exec.seq + static_cast<std::uint64_t>(op.step - exec.shape->part.first), Pc(), Pc(),
-          values[op.a]);
-    case PlannedOp::kWrite:
-      values[op.into] = values[op.a];
+void OnlineDetector::run(std::span<const PlannedOp> plan, const Exec& exec, Thread& state,
+                         Moment first) {
+  TagSet* values = state.values.data();
+  for (const PlannedOp& op : plan) {
+    switch (op.kind) {
+      case PlannedOp::kUnite:
+        values[op.into] = sets_.unite(values[op.a], values[op.b], thread_);
+        break;
+      case PlannedOp::kLoad:
+        values[op.into] = values[op.a];
+        access(op, exec, state, first);
+        break;
+      case PlannedOp::kCheck:
+        if (memory_.any_conflicts(thread_)) check(op, exec, values[op.a], first);
+        break;
+      case PlannedOp::kStore:
+      case PlannedOp::kTransfer:
+        access(op, exec, state, first);
+        break;
+      case PlannedOp::kMeet:
+        state.branches.at(op.place);
+        break;
+      case PlannedOp::kBranch:
+        state.branches.push(values[op.a], op.place);
+        break;
+      case PlannedOp::kBegin:
+        begin(op.step, state);
+        break;
+      case PlannedOp::kDecide:
+        state.statements.decide(
+            exec.seq + static_cast<std::uint64_t>(op.step - exec.shape->part.first), Pc(), Pc(),
+            values[op.a]);
+        break;
+      case PlannedOp::kWrite:
+        values[op.into] = values[op.a];
+        break;
+    }
   }
+}
+
+// A step of an abstract trace.
+void OnlineDetector::begin(std::uint16_t step, Thread& state) {
+  for (; next_segment_ < segments_.size() && segments_[next_segment_].first == step;
+       ++next_segment_)
+    state.statements.at(segments_[next_segment_].second);
 }
 
 inline void OnlineDetector::access(const PlannedOp& op, const Exec& exec, Thread& state,
@@ -123,8 +138,7 @@ inline void OnlineDetector::access(const PlannedOp& op, const Exec& exec, Thread
   } else if (!slot.write) {
     load(address, size, told, state.values[op.into]);
   } else {
-    if (std::exchange(checked_, op.step) != op.step)
-      check(state, state.values[op.a], state.values[op.b], moment);
+    if (memory_.any_conflicts(thread_)) check_branches(state, moment);
     store(address, size, told, state.values[op.a]);
   }
 }
@@ -156,11 +170,17 @@ const Touch* OnlineDetector::touch(Moment moment, Addr address, bool write) {
   return &pending_[next_++];
 }
 
-// Lines 17 and 18.
-void OnlineDetector::check(Thread& state, TagSet data, TagSet address, Moment store) {
-  if (!memory_.any_conflicts(thread_)) return;
-  check(data, store);
-  check(address, store);
+// Lines 17 and 18, of what a store and its address follow from, unless it does not happen …
+void OnlineDetector::check(const PlannedOp& op, const Exec& exec, TagSet set, Moment first) {
+  const Part& part = exec.shape->part;
+  const Slot& slot = exec.block().slots[part.first_slot + op.access];
+  if (exec.addresses[op.access] == kAbsent.value) return;
+  if (slot.is_range() && exec.lengths[op.range] == 0) return;
+  check(set, first + static_cast<std::uint64_t>(op.step - part.first));
+}
+
+// … and of open branches.
+void OnlineDetector::check_branches(Thread& state, Moment store) {
   auto condition = [&](TagSet set) {
     check(set, store);
     return true;
@@ -173,6 +193,9 @@ void OnlineDetector::check(Thread& state, TagSet data, TagSet address, Moment st
 }
 
 void OnlineDetector::check(TagSet set, Moment store) {
+  Checked& checked = checked_[set.word % checked_.size()];
+  if (checked.set == set && checked.news == memory_.news(thread_)) return;
+  checked = {set, memory_.news(thread_)};
   sets_.each(set, [&](UnitMember member) {
     memory_.take_conflicts(
         member, [&](const OnlineMemory::Conflict& conflict) { report(conflict, store); });
@@ -189,6 +212,11 @@ void OnlineDetector::each_held(F&& f) {
     thread.branches.update(f);
     thread.statements.update(f);
   }
+}
+
+void OnlineDetector::forget_sets() {
+  sets_.forget_but([this](auto&& rename) { each_held(rename); });
+  checked_.fill({});
 }
 
 void OnlineDetector::forget_units() {

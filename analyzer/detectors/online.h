@@ -4,8 +4,10 @@
 // online.cc has the definition.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -57,16 +59,19 @@ class OnlineDetector final : public Detector {
     OnlineMemory::ViewIndex view = 0;
   };
 
-  void run(const PlannedOp& op, const Exec& exec, Thread& state, Moment first);
+  void run(std::span<const PlannedOp> plan, const Exec& exec, Thread& state, Moment first);
   void access(const PlannedOp& op, const Exec& exec, Thread& state, Moment first);
+  void begin(std::uint16_t step, Thread& state);
   void load(Addr address, std::uint64_t size, const Touch* told, TagSet& into);
   void store(Addr address, std::uint64_t size, const Touch* told, TagSet data);
-  void check(Thread& state, TagSet data, TagSet address, Moment store);
+  void check(const PlannedOp& op, const Exec& exec, TagSet set, Moment first);
+  void check_branches(Thread& state, Moment store);
   void check(TagSet set, Moment store);
   void report(const OnlineMemory::Conflict& conflict, Moment store);
   const Touch* touch(Moment moment, Addr address, bool write);
   template <class F>
   void each_held(F&& f);
+  void forget_sets();
   void forget_units();
 
   std::string_view name_;
@@ -81,7 +86,12 @@ class OnlineDetector final : public Detector {
   std::vector<Touch> pending_;  // of the execution at hand
   std::size_t next_ = 0;        // of pending_
   std::size_t thread_ = 0;      // that executes
-  int checked_ = 0;             // the last step whose stores were checked
+  // Sets, and when they were checked: by news of the thread that they are of.
+  struct Checked {
+    TagSet set;
+    std::uint32_t news = 0;
+  };
+  std::array<Checked, 512> checked_{};
   std::vector<std::pair<std::uint16_t, Seq>> segments_;
   std::size_t next_segment_ = 0;
   std::unordered_map<std::uint64_t, Found> found_;

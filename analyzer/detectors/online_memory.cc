@@ -9,7 +9,7 @@
 namespace svd {
 namespace {
 
-constexpr int kLook = 4;  // for a unit among those that had read a block
+constexpr int kLook = 2;  // for a unit among those that had read a block
 constexpr std::uint32_t kNoView = 0;
 constexpr std::size_t kMostUnowned = 4096;  // looking costs about as much as what registers hold
 
@@ -230,16 +230,17 @@ void OnlineMemory::fresh(Addr address, std::uint64_t size) {
     for (ViewIndex at = first; at != 0; at = views_[at].next) {
       View& view = views_[at];
       if (view.extra != 0) detach(view);
-      if (view.cu != 0) disown(view.cu);
+      if (view.cu != 0) disown(view);
       view = View(view.thread, view.next);
     }
   });
 }
 
-// Of one block less.
-void OnlineMemory::disown(UnitMember unit) {
-  UnitMember stands = units_.of_member(unit);
-  if (--all_units_[stands].blocks == 0) unowned_.push_back(stands);
+// A block less belongs to its unit.
+void OnlineMemory::disown(const View& view) {
+  UnitMember stands = units_.of_member(view.cu);
+  if (--all_units_[stands].blocks == 0)
+    unowned_.push_back({stands, static_cast<std::uint32_t>(view.thread)});
 }
 
 UnitMember OnlineMemory::begin(std::size_t thread) {
@@ -369,7 +370,7 @@ OnlineMemory::Extra& OnlineMemory::make_extra(ViewIndex at) {
 // one that has ended: the note of it makes room for that of the unit that it belonged to last.
 void OnlineMemory::give(ViewIndex at, UnitMember unit) {
   View& view = views_[at];
-  if (view.cu != 0) disown(view.cu);
+  if (view.cu != 0) disown(view);
   ++all_units_[unit].blocks;
   UnitMember read = view.reads != 0 ? UnitMember{view.cu} : 0;
   bool known = false;
@@ -448,10 +449,10 @@ void OnlineMemory::add_conflict(UnitMember stands, ExtraIndex at) {
 void OnlineMemory::forget_units(std::vector<UnitMember> held) {
   for (UnitMember& member : held) member = units_.of_member(member);
   std::sort(held.begin(), held.end());
-  std::erase_if(unowned_, [&](UnitMember member) {
-    UnitMember stands = units_.of_member(member);
+  std::erase_if(unowned_, [&](const Unowned& unowned) {
+    UnitMember stands = units_.of_member(unowned.unit);
     Unit& unit = all_units_[stands];
-    if (unit.blocks != 0 || units_.ended(stands)) return true;
+    if (unit.blocks != 0 || !units_.active(stands, unowned.thread)) return true;
     if (std::binary_search(held.begin(), held.end(), stands)) return false;
     units_.end(stands);
     if (unit.conflicts != 0) take_all_conflicts(stands, [](const Conflict&) {});

@@ -148,7 +148,11 @@ class OnlineMemory {
   using Page = std::array<ViewIndex, kPageBlocks>;
 
   ViewIndex front(std::size_t thread, BlockNumber block) {
-    ViewIndex& first = pages_.make(block / kPageBlocks)[block % kPageBlocks];
+    if (block / kPageBlocks != page_number_) {
+      page_ = &pages_.make(block / kPageBlocks);
+      page_number_ = block / kPageBlocks;
+    }
+    ViewIndex& first = (*page_)[block % kPageBlocks];
     return first != 0 && views_[first].thread == thread ? first : bring_front(thread, first);
   }
   ViewIndex bring_front(std::size_t thread, ViewIndex& first);
@@ -170,7 +174,7 @@ class OnlineMemory {
   void had_read(ViewIndex at, UnitMember unit);
   void find_readers(View& view);
   void forget_nodes();
-  void disown(UnitMember unit);
+  void disown(const View& view);
   void add_conflict(UnitMember unit, ExtraIndex extra);
   template <class F>
   void take_all_conflicts(UnitMember stands, F&& f);
@@ -191,14 +195,20 @@ class OnlineMemory {
   std::size_t least_records_;
   std::size_t most_used_ = least_records_;  // before some are looked for
   PageTable<Page> pages_;
+  Page* page_ = nullptr;  // that was asked for last
+  std::uint64_t page_number_ = ~std::uint64_t{0};
   static constexpr std::size_t kStep = 14;  // accesses
   std::array<const ViewIndex*, 4 * kStep> soon_;
   std::size_t next_soon_ = 0;
   Manners manners_;
   std::vector<Thread> threads_;
   std::vector<UnitMember> readers_;  // of the view at hand
-  std::vector<UnitMember> unowned_;  // units that no block belonged to at some time
-  std::size_t most_unowned_;         // before it is worth the while to look who has them
+  struct Unowned {
+    UnitMember unit = 0;
+    std::uint32_t thread = 0;
+  };
+  std::vector<Unowned> unowned_;  // units that no block belonged to at some time
+  std::size_t most_unowned_;      // before it is worth the while to look who has them
 };
 
 template <class F>

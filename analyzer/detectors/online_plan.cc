@@ -39,10 +39,16 @@ void OnlinePlans::add_step(const Shape& shape, const Step& step, std::uint16_t i
   if (abstract) add(PlannedOp::kBegin, index);
   if (skipper_.meets(step.pc)) add(PlannedOp::kMeet, index).place = step.pc;
   PlannedValue data = nothing(), address = nothing(), condition = nothing();
+  std::vector<PlannedValue> addresses;  // what forms them is checked only
   for (CellUse use : code_.uses(step)) {
-    bool decides = use.role == UseRole::kCondition && step.branch;
-    PlannedValue& into = use.role == UseRole::kAddress ? address : decides ? condition : data;
-    into = unite(into, cells_[use.cell]);
+    PlannedValue value = cells_[use.cell];
+    if (use.role == UseRole::kAddress) {
+      addresses.push_back(value);
+    } else {
+      bool decides = use.role == UseRole::kCondition && step.branch;
+      PlannedValue& into = decides ? condition : data;
+      into = unite(into, value);
+    }
   }
   bool transfers =
       step.flow == Flow::kCall || step.flow == Flow::kIndirectCall || step.flow == Flow::kReturn;
@@ -53,16 +59,28 @@ void OnlinePlans::add_step(const Shape& shape, const Step& step, std::uint16_t i
     PlannedValue& into = slot.role == Role::kAddress     ? address
                          : slot.role == Role::kCondition ? condition
                                                          : data;
-    PlannedOp& op = add(transfers    ? PlannedOp::kTransfer
-                        : slot.write ? PlannedOp::kStore
-                                     : PlannedOp::kLoad,
-                        index);
-    op.access = static_cast<std::uint16_t>(s - part.first_slot);
-    op.range = ranges_;
+    auto add_access = [&](PlannedOp::Kind kind, PlannedValue value) -> PlannedOp& {
+      PlannedOp& op = add(kind, index);
+      op.a = value;
+      op.access = static_cast<std::uint16_t>(s - part.first_slot);
+      op.range = ranges_;
+      return op;
+    };
+    if (transfers) {
+      add_access(PlannedOp::kTransfer, nothing());
+    } else if (slot.write) {
+      std::vector<PlannedValue> checked = addresses;
+      checked.insert(checked.begin(), data);
+      checked.push_back(address);
+      for (auto value = checked.begin(); value != checked.end(); ++value)
+        if (*value != nothing() && std::find(checked.begin(), value, *value) == value)
+          add_access(PlannedOp::kCheck, *value);
+      add_access(PlannedOp::kStore, data);
+    } else {
+      PlannedOp& op = add_access(PlannedOp::kLoad, into);
+      op.into = into = fresh();
+    }
     if (slot.is_range()) ++ranges_;
-    op.a = slot.write ? data : into;
-    op.b = address;
-    if (op.kind == PlannedOp::kLoad) op.into = into = fresh();
   }
   for (CellDef def : code_.defs(step)) cells_[def.cell] = def.stack ? nothing() : data;
   if (abstract) {

@@ -27,7 +27,8 @@ struct PlannedOp {
   enum Kind : std::uint8_t {
     kUnite,     // into = a and b
     kLoad,      // into = a and what the access loads
-    kStore,     // of a to the address that follows from b
+    kCheck,     // whether a has conflicts, if the access, a store, happens
+    kStore,     // of a
     kTransfer,  // an access that is no data: where calls return to
     kMeet,      // control comes to a place where branches come together
     kBranch,    // decided by a, comes together at `end`
