@@ -19,8 +19,9 @@ std::uint32_t Manners::of(const Touch& access) {
   Mark mark(access);
   mark.moment = 0;
   mark.thread = 0;
-  std::uint64_t key =
-      (std::uint64_t{mark.locks} << 3 | mark.kind << 1 | mark.atomic) << 32 | mark.site;
+  std::uint64_t key = (std::uint64_t{mark.locks} << 3 | std::uint64_t{mark.kind} << 1 | mark.atomic)
+                          << 32 |
+                      mark.site;
   Known& last = last_[(mark.site * 31 + mark.locks) % last_.size()];
   if (last.key == key) return last.manner;
   auto [known, added] = known_.emplace(key, static_cast<std::uint32_t>(marks_.size()));
@@ -83,10 +84,9 @@ OnlineMemory::ViewIndex OnlineMemory::bring_front(std::size_t thread, ViewIndex&
   return first = at;
 }
 
-// f(Page&, first block of the range, the one behind its last, first of the page) of those that are
-// there.
+// f(first view) of the blocks of the range that have one.
 template <class F>
-void OnlineMemory::each_page(std::uint64_t address, std::uint64_t size, F&& f) {
+void OnlineMemory::each_block(std::uint64_t address, std::uint64_t size, F&& f) {
   BlockNumber first = address / kBlock, end = (address + size - 1) / kBlock + 1;
   auto part = [&](std::uint64_t number, Page& page) {
     BlockNumber begin = number * kPageBlocks;
@@ -157,7 +157,7 @@ inline void OnlineMemory::tell(View& view, const Touch& access) {
 
 // Lines 29 to 32, for each other thread.
 void OnlineMemory::remote(const Touch& access) {
-  each_page(access.address.value, access.size, [&](ViewIndex first) {
+  each_block(access.address.value, access.size, [&](ViewIndex first) {
     for (ViewIndex at = first; at != 0; at = views_[at].next)
       if (views_[at].thread != access.thread.value) hear(at, access);
   });
@@ -226,7 +226,7 @@ void OnlineMemory::detach(View& view) {
 
 // New memory is Idle for all. Views stay, because units name them.
 void OnlineMemory::fresh(Addr address, std::uint64_t size) {
-  each_page(address.value, size, [this](ViewIndex first) {
+  each_block(address.value, size, [this](ViewIndex first) {
     for (ViewIndex at = first; at != 0; at = views_[at].next) {
       View& view = views_[at];
       if (view.extra != 0) detach(view);
@@ -463,6 +463,14 @@ void OnlineMemory::forget_units(std::vector<UnitMember> held) {
   if (used_ > most_used_) forget_nodes();
 }
 
+// Whether there are many readers, or one that has ended.
+bool OnlineMemory::worth_looking(const View& view) {
+  int some = 8;
+  for (NodeIndex node = readers(view); node != 0; node = nodes_[node].next)
+    if (--some == 0 || !units_.active(nodes_[node].what, view.thread)) return true;
+  return false;
+}
+
 // Of what stands there more than once, and of units that have ended.
 void OnlineMemory::forget_nodes() {
   std::vector<UnitMember> met_in(views_.size());  // of each view the last unit
@@ -482,7 +490,7 @@ void OnlineMemory::forget_nodes() {
   }
   for (ViewIndex at = 1; at < views_.size(); ++at) {
     View& view = views_[at];
-    if (readers(view) == 0) continue;
+    if (!worth_looking(view)) continue;
     find_readers(view);
     if (readers(view) == 0 && view.conflicted == 0) detach(view);
   }

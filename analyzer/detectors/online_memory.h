@@ -157,7 +157,7 @@ class OnlineMemory {
   }
   ViewIndex bring_front(std::size_t thread, ViewIndex& first);
   template <class F>
-  void each_page(std::uint64_t address, std::uint64_t size, F&& f);
+  void each_block(std::uint64_t address, std::uint64_t size, F&& f);
   void accessed(View& view, const Touch& access);
   void tell(View& view, const Touch& access);
   void hear(ViewIndex at, const Touch& access);
@@ -173,6 +173,7 @@ class OnlineMemory {
   void give(ViewIndex at, UnitMember unit);
   void had_read(ViewIndex at, UnitMember unit);
   void find_readers(View& view);
+  bool worth_looking(const View& view);
   void forget_nodes();
   void disown(const View& view);
   void add_conflict(UnitMember unit, ExtraIndex extra);

@@ -99,7 +99,7 @@ void OnlinePlans::add_step(const Shape& shape, const Step& step, std::uint16_t i
 void OnlinePlans::write_registers() {
   std::size_t first = ops_.size();
   std::map<PlannedValue, PlannedValue> kept;
-  for (PlannedValue cell = 0; cell < cells_.size(); ++cell) {
+  for (PlannedValue cell = 0; cell != nothing(); ++cell) {
     PlannedValue value = cells_[cell];
     if (value == cell) continue;
     bool changes = value < cells_.size() && cells_[value] != value;
