@@ -7,12 +7,12 @@ namespace svd {
 
 TagSet TagSets::unite_different(TagSet a, TagSet b, std::size_t thread) {
   if (b.word < a.word) std::swap(a, b);
-  Cached& cached = cache_[(a.word * 31 + b.word) % cache_.size()];
+  Cached& cached = cache_[(a.word * 0x9E3779B1U + b.word * 0x85EBCA77U) >> kCacheShift];
   if (cached.a == a && cached.b == b) return cached.united;
   scratch_.clear();
   auto take = [&](UnitMember member) {
-    member = units_.of_member(member);
-    if (units_.active(member, thread)) scratch_.push_back(member);
+    UnitMember unit = units_.of_member(member);
+    if (units_.active(unit, thread)) scratch_.push_back(unit);
   };
   each(a, take);
   each(b, take);

@@ -96,6 +96,7 @@ class TagSets {
   std::vector<UnitMember> members_;
   std::vector<std::uint32_t> first_;  // of each set that is not a single member, and the end
   std::vector<UnitMember> scratch_;
+  static constexpr unsigned kCacheShift = 20;  // of the hash, whose upper 12 bits are used
   std::array<Cached, 4096> cache_{};
   std::size_t limit_ = kLeastLimit;  // of words in members_ and first_
   std::uint32_t generation_ = 0;

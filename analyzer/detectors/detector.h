@@ -43,8 +43,9 @@ class Detector : public OrderListener {
   // False: it only wants to see what executed, if even that.
   virtual bool wants_accesses() const { return true; }
   virtual void access(const Touch& access) = 0;
-  // There may be an access to this shared memory soon: a hint, to ask for what is known of it.
-  virtual void soon(Addr) {}
+  // An access to it comes soon, as far as that is known: what it takes can be asked for. `shared`:
+  // as in Touch.
+  virtual void soon(Addr, bool /*shared*/) {}
   // [address, address + size) is new memory from here on, whatever was there before.
   virtual void fresh(Addr address, std::uint64_t size) = 0;
   // A block that is declared atomic begins or ends in the thread.

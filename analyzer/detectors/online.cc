@@ -32,15 +32,16 @@
 // of statements are those that the trace says. A register that follows from more than 32 units
 // makes them one (tag_sets.h).
 //
-// Cost: some operations for each instruction; some 50 bytes for each 4 bytes of memory and thread
-// that accesses them, as the paper's grows with the memory that the program touches; 8 bytes for
-// each unit that ever began.
+// How it is fast: what a block does to registers is worked out once (online_plan.h); memory and
+// units are in online_memory.h.
+//
+// Cost: some operations for each access and each union; 24 to 60 bytes for each 4 bytes of memory
+// and thread that accesses them, as the paper's grows with the memory that the program touches; 16
+// bytes for each unit that ever began.
 
 #include "detectors/online.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <utility>
 
 namespace svd {
 
@@ -52,172 +53,112 @@ void OnlineDetector::prepare(const Preparation& run) {
     tracker_->set_statements(run.trace.statements());
   }
   skipper_ = Skipper(run.trace);
-  for (Thread& thread : threads_) thread.cells.resize(code_->cell_count());
-}
-
-// 0: the branch is not looked at.
-Pc OnlineDetector::reconvergence(BlockId block, std::size_t index) {
-  if (reconvergence_.size() <= block.value) reconvergence_.resize(block.value + std::size_t{1});
-  std::vector<Pc>& known = reconvergence_[block.value];
-  if (known.empty()) {
-    for (const Step& step : code_->block(block).steps)
-      known.push_back(skipper_.reconvergence(step.pc).value_or(Pc()));
-  }
-  return known[index];
-}
-
-OnlineDetector::ViewIndex& OnlineDetector::first_view(BlockNumber block) {
-  std::uint64_t number = block / kPageBlocks;
-  if (number != last_page_) {
-    page_ = &pages_.make(number);
-    last_page_ = number;
-  }
-  return (*page_)[block % kPageBlocks];
-}
-
-OnlineDetector::ViewIndex OnlineDetector::view(std::size_t thread, BlockNumber block) {
-  ViewIndex& first = first_view(block);
-  for (ViewIndex at = first; at != 0; at = views_[at].next)
-    if (views_[at].local.thread == thread) return at;
-  views_.push_back(View(thread, std::exchange(first, static_cast<ViewIndex>(views_.size()))));
-  return first;
-}
-
-void OnlineDetector::accessed(View& view, const Mark& mark) {
-  bool store = mark.kind != static_cast<std::uint32_t>(TouchKind::kRead);
-  if (mark.moment == 0 || !(view.heard != 0 || store) || conflict(view) != 0) return;
-  view.local = mark;
-  view.heard = 0;
-}
-
-OnlineDetector::Rare& OnlineDetector::rare(View& view) {
-  if (view.rare == 0 && free_rares_.empty()) {
-    view.rare = static_cast<RareIndex>(rares_.size());
-    rares_.push_back({});
-  } else if (view.rare == 0) {
-    view.rare = free_rares_.back();
-    free_rares_.pop_back();
-  }
-  return rares_[view.rare];
-}
-
-void OnlineDetector::make_idle(View& view) {
-  view.state = State::kIdle;
-  view.shared = 0;
-  if (view.rare == 0) return;
-  Rare& rare = rares_[view.rare];
-  rare.remote = Mark();
-  if (!rare.readers) free_rares_.push_back(std::exchange(view.rare, 0));
-}
-
-// New memory is Idle for all. Views stay, because units name them.
-void OnlineDetector::fresh(Addr address, std::uint64_t size) {
-  BlockNumber first = address.value / kBlock;
-  BlockNumber last = (address.value + size - 1) / kBlock;
-  auto clear = [&](std::uint64_t number, Page& page) {
-    BlockNumber begin = number * kPageBlocks;
-    BlockNumber end = std::min(begin + kPageBlocks - 1, last);
-    for (BlockNumber block = std::max(begin, first); block <= end; ++block) {
-      for (ViewIndex at = page[block - begin]; at != 0; at = views_[at].next) {
-        View& view = views_[at];
-        if (view.rare != 0) rares_[view.rare].readers.reset();
-        make_idle(view);
-        view = View(view.local.thread, view.next);
-      }
-    }
-  };
-  if (last / kPageBlocks - first / kPageBlocks < pages_.size()) {
-    for (std::uint64_t number = first / kPageBlocks; number <= last / kPageBlocks; ++number)
-      if (Page* page = pages_.find(number)) clear(number, *page);
-  } else {
-    pages_.each([&](std::uint64_t number, Page& page) {
-      if (number >= first / kPageBlocks && number <= last / kPageBlocks) clear(number, page);
-    });
-  }
+  plans_.emplace(*code_, skipper_);
 }
 
 void OnlineDetector::executed(const Exec& exec, ThreadIndex thread, Moment first) {
   if (sets_.crowded()) forget_sets();
-  if (used_nodes_ > most_nodes_) forget_units();
+  if (memory_.crowded()) forget_units();
   // What the kernel did for a thread others hear of.
   for (next_ = 0; next_ < pending_.size() && pending_[next_].moment < first; ++next_)
-    remote(pending_[next_]);
-  memories_.clear();
-  exec.accesses([this](const MemoryAccess& memory) {
-    // Others' views of the block are looked at, too; mostly the first one is one's own.
-    __builtin_prefetch(&views_[first_view(memory.address.value / kBlock)]);
-    memories_.push_back(memory);
-  });
-  next_memory_ = 0;
+    memory_.remote(pending_[next_]);
+  thread_ = thread.value;
+  next_segment_ = 0;
   segments_.clear();
   if (abstract_) {
     tracker_->exec(exec,
                    [this](std::uint16_t at, Seq parent) { segments_.emplace_back(at, parent); });
   }
-  auto segment = segments_.begin();
-  const Part& part = exec.shape->part;
-  const std::vector<Step>& steps = code_->block(exec.shape->id).steps;
-  for (std::uint16_t i = part.first; i < part.end && part.end <= steps.size(); ++i) {
-    for (; segment != segments_.end() && segment->first == i; ++segment)
-      threads_[thread.value].statements.at(segment->second);
-    step(exec, steps[i], thread.value, i, first + static_cast<std::uint64_t>(i - part.first));
-  }
+  std::span<const PlannedOp> plan = plans_->of(*exec.shape);
+  Thread& state = threads_[thread_];
+  if (state.values.size() < plans_->values()) state.values.resize(plans_->values());
+  run(plan, exec, state, first);
   pending_.clear();
 }
 
-void OnlineDetector::step(const Exec& exec, const Step& step, std::size_t thread,
-                          std::uint16_t index, Moment moment) {
-  Thread& state = threads_[thread];
-  state.branches.at(step.pc);
-  Operands operands;
-  auto add = [&](TagSet& into, TagSet set) { into = sets_.unite(into, set, thread); };
-  for (CellUse use : code_->uses(step)) {
-    bool condition = use.role == UseRole::kCondition && step.branch;
-    add(use.role == UseRole::kAddress ? operands.address
-        : condition                   ? operands.condition
-                                      : operands.data,
-        state.cells[use.cell]);
-  }
-  // Where calls return to is no data.
-  bool transfers =
-      step.flow == Flow::kCall || step.flow == Flow::kIndirectCall || step.flow == Flow::kReturn;
-  bool checked = false;
-  for (; next_memory_ < memories_.size() && memories_[next_memory_].slot->instruction == index;
-       ++next_memory_) {
-    const MemoryAccess& memory = memories_[next_memory_];
-    const Touch* told = touch(moment, memory.address, memory.slot->write);
-    if (memory.size == 0) continue;
-    if (!transfers && memory.slot->write && !std::exchange(checked, true))
-      check(thread, operands, moment);
-    if (!transfers) access(thread, memory, told != nullptr ? Mark(*told) : Mark(), operands);
-    if (told != nullptr) remote(*told);
-  }
-  for (CellDef def : code_->defs(step))
-    state.cells[def.cell] = def.stack ? TagSet{} : operands.data;
-  if (abstract_) {
-    state.statements.decide(exec.seq + static_cast<std::uint64_t>(index - exec.shape->part.first),
-                            step.pc, step.pc,
-                            sets_.unite(operands.data, operands.condition, thread));
-  } else if (step.flow == Flow::kBranch) {
-    Pc end = reconvergence(exec.shape->id, index);
-    if (end != Pc()) state.branches.push(operands.condition, end);
+void OnlineDetector::run(std::span<const PlannedOp> plan, const Exec& exec, Thread& state,
+                         Moment first) {
+  TagSet* values = state.values.data();
+  for (const PlannedOp& op : plan) {
+    switch (op.kind) {
+      case PlannedOp::kUnite:
+        values[op.into] = sets_.unite(values[op.a], values[op.b], thread_);
+        break;
+      case PlannedOp::kLoad:
+        values[op.into] = values[op.a];
+        access(op, exec, state, first);
+        break;
+      case PlannedOp::kCheck:
+        if (memory_.any_conflicts(thread_)) check(op, exec, values[op.a], first);
+        break;
+      case PlannedOp::kStore:
+      case PlannedOp::kTransfer:
+        access(op, exec, state, first);
+        break;
+      case PlannedOp::kMeet:
+        state.branches.at(op.place);
+        break;
+      case PlannedOp::kBranch:
+        state.branches.push(values[op.a], op.place);
+        break;
+      case PlannedOp::kBegin:
+        begin(op.step, state);
+        break;
+      case PlannedOp::kDecide:
+        state.statements.decide(
+            exec.seq + static_cast<std::uint64_t>(op.step - exec.shape->part.first), Pc(), Pc(),
+            values[op.a]);
+        break;
+      case PlannedOp::kWrite:
+        values[op.into] = values[op.a];
+        break;
+    }
   }
 }
 
-void OnlineDetector::access(std::size_t thread, const MemoryAccess& memory, const Mark& mark,
-                            Operands& operands) {
-  TagSet& into = memory.slot->role == Role::kAddress     ? operands.address
-                 : memory.slot->role == Role::kCondition ? operands.condition
-                                                         : operands.data;
-  UnitMember unit = memory.slot->write ? merge(thread, operands.data) : 0;
-  BlockNumber last = (memory.address.value + memory.size - 1) / kBlock;
-  for (BlockNumber block = memory.address.value / kBlock; block <= last; ++block) {
-    if (memory.slot->write) {
-      store(thread, block, mark, unit);
-    } else {
-      load(thread, block, mark, into);
-    }
+// A step of an abstract trace.
+void OnlineDetector::begin(std::uint16_t step, Thread& state) {
+  for (; next_segment_ < segments_.size() && segments_[next_segment_].first == step;
+       ++next_segment_)
+    state.statements.at(segments_[next_segment_].second);
+}
+
+inline void OnlineDetector::access(const PlannedOp& op, const Exec& exec, Thread& state,
+                                   Moment first) {
+  const Part& part = exec.shape->part;
+  const Slot& slot = exec.block().slots[part.first_slot + op.access];
+  Addr address(exec.addresses[op.access]);
+  if (address == kAbsent) return;
+  std::uint64_t size = slot.is_range() ? exec.lengths[op.range] : slot.size;
+  Moment moment = first + static_cast<std::uint64_t>(op.step - part.first);
+  const Touch* told = touch(moment, address, slot.write);
+  if (size == 0) return;
+  if (op.kind == PlannedOp::kTransfer) {
+    if (told != nullptr) memory_.remote(*told);
+  } else if (!slot.write) {
+    load(address, size, told, state.values[op.into]);
+  } else {
+    if (memory_.any_conflicts(thread_)) check_branches(state, moment);
+    store(address, size, told, state.values[op.a]);
   }
+}
+
+void OnlineDetector::load(Addr address, std::uint64_t size, const Touch* told, TagSet& into) {
+  std::uint64_t last = (address.value + size - 1) / OnlineMemory::kBlock;
+  for (std::uint64_t block = address.value / OnlineMemory::kBlock; block <= last; ++block)
+    into = sets_.unite(into, TagSets::of(memory_.load(thread_, block, told)), thread_);
+}
+
+void OnlineDetector::store(Addr address, std::uint64_t size, const Touch* told, TagSet data) {
+  UnitMember unit = 0;
+  sets_.each(data, [&](UnitMember member) {
+    if (memory_.units().active(member, thread_))
+      unit = unit == 0 ? memory_.units().of_member(member) : memory_.join(unit, member);
+  });
+  if (unit == 0) unit = memory_.begin(thread_);
+  std::uint64_t last = (address.value + size - 1) / OnlineMemory::kBlock;
+  for (std::uint64_t block = address.value / OnlineMemory::kBlock; block <= last; ++block)
+    memory_.store(thread_, block, told, unit);
 }
 
 // The access as detectors are told of it; null: it is left out.
@@ -229,207 +170,45 @@ const Touch* OnlineDetector::touch(Moment moment, Addr address, bool write) {
   return &pending_[next_++];
 }
 
-// Lines 4 to 9 of Figure 7.
-void OnlineDetector::load(std::size_t thread, BlockNumber block, const Mark& mark, TagSet& into) {
-  ViewIndex at = view(thread, block);
-  View& own = views_[at];
-  if (own.state == State::kStored && own.shared != 0) deactivate(thread, own.cu);
-  if (own.cu == 0 || !units_.active(own.cu, thread)) own.cu = begin(thread) & kMembers;
-  reads(own.cu, at, block);
-  if (own.state == State::kIdle) own.state = State::kLoaded;
-  if (own.state == State::kStored) own.state = State::kTrueDep;
-  accessed(own, mark);
-  into = sets_.unite(into, TagSets::of(own.cu), thread);
+// Lines 17 and 18, of what a store and its address follow from, unless it does not happen …
+void OnlineDetector::check(const PlannedOp& op, const Exec& exec, TagSet set, Moment first) {
+  const Part& part = exec.shape->part;
+  const Slot& slot = exec.block().slots[part.first_slot + op.access];
+  if (exec.addresses[op.access] == kAbsent.value) return;
+  if (slot.is_range() && exec.lengths[op.range] == 0) return;
+  check(set, first + static_cast<std::uint64_t>(op.step - part.first));
 }
 
-// The block is in the unit's read set from here on.
-void OnlineDetector::reads(UnitMember unit, ViewIndex at, BlockNumber block) {
-  View& view = views_[at];
-  if (view.reader != 0 && units_.same(view.reader, unit)) return;
-  if (view.reader != 0 && units_.active(view.reader, view.local.thread)) {
-    std::unique_ptr<std::vector<UnitMember>>& others = rare(view).readers;
-    if (!others) others = std::make_unique<std::vector<UnitMember>>();
-    if (others->size() == others->capacity()) {
-      find_readers(view);
-      *others = readers_;
-      others->reserve(2 * readers_.size() + 1);
-    }
-    others->push_back(view.reader);
-  }
-  view.reader = unit & kMembers;
-  add(unit, at);
-  if (conflict(view) != 0) add_conflict(unit, at, block);
-}
-
-// In readers_: each once, and those that have ended not at all.
-void OnlineDetector::find_readers(const View& view) {
-  readers_.clear();
-  auto find = [&](UnitMember reader) {
-    if (reader != 0 && units_.active(reader, view.local.thread))
-      readers_.push_back(units_.of_member(reader));
-  };
-  find(view.reader);
-  if (const auto& others = rares_[view.rare].readers)
-    std::for_each(others->begin(), others->end(), find);
-  std::sort(readers_.begin(), readers_.end());
-  readers_.erase(std::unique(readers_.begin(), readers_.end()), readers_.end());
-}
-
-// Lines 20 and 21.
-void OnlineDetector::store(std::size_t thread, BlockNumber block, const Mark& mark,
-                           UnitMember unit) {
-  ViewIndex at = view(thread, block);
-  View& own = views_[at];
-  if (own.cu == 0 || !units_.same(own.cu, unit)) add(unit, at);
-  own.cu = unit & kMembers;
-  if (own.state != State::kTrueDep) own.state = State::kStored;
-  accessed(own, mark);
-}
-
-UnitMember OnlineDetector::begin(std::size_t thread) {
-  if (units_.members() > kMembers) throw std::length_error("svd-online: more than 10^9 units");
-  all_units_.push_back({});
-  return units_.begin(thread);
-}
-
-// merge_and_update, of two.
-UnitMember OnlineDetector::join(UnitMember a, UnitMember b) {
-  a = units_.of_member(a);
-  b = units_.of_member(b);
-  UnitMember all = units_.merge(a, b);
-  if (a == b) return all;
-  UnitMember other = all == a ? b : a;
-  Unit &into = all_units_[all], &from = all_units_[other];
-  if (into.last != 0 && from.last != 0) std::swap(nodes_[into.last].next, nodes_[from.last].next);
-  if (into.last == 0) into.last = from.last;
-  from.last = 0;
-  if (from.conflicted != 0) {
-    std::vector<Conflict> conflicts = take_conflicts(other);
-    std::vector<Conflict>& both = conflicts_[all];
-    both.insert(both.end(), conflicts.begin(), conflicts.end());
-    into.conflicted = 1;
-  }
-  if (into.conflicted != 0) ++news_;
-  return all;
-}
-
-UnitMember OnlineDetector::merge(std::size_t thread, TagSet data) {
-  UnitMember all = 0;
-  sets_.each(data, [&](UnitMember member) {
-    if (units_.active(member, thread))
-      all = all == 0 ? units_.of_member(member) : join(all, member);
-  });
-  return all != 0 ? all : begin(thread);
-}
-
-void OnlineDetector::add(UnitMember unit, ViewIndex view) {
-  Unit& all = all_units_[units_.of_member(unit)];
-  NodeIndex node = free_nodes_;
-  if (node != 0) {
-    free_nodes_ = nodes_[node].next;
-  } else {
-    node = static_cast<NodeIndex>(nodes_.size());
-    nodes_.push_back({});
-  }
-  ++used_nodes_;
-  nodes_[node] = {view, all.last == 0 ? node : std::exchange(nodes_[all.last].next, node)};
-  all.last = node & kNodes;
-}
-
-void OnlineDetector::deactivate(std::size_t thread, UnitMember member) {
-  UnitMember stands = units_.of_member(member);
-  units_.end(stands);
-  if (all_units_[stands].conflicted != 0) take_conflicts(stands);
-  take_views(all_units_[stands], [&](ViewIndex at) {
-    View& own = views_[at];
-    make_idle(own);
-    if (own.cu != 0 && !units_.active(own.cu, thread)) own.cu = 0;
-  });
-}
-
-// The unit has none then.
-template <class F>
-void OnlineDetector::take_views(Unit& unit, F&& f) {
-  if (unit.last == 0) return;
-  NodeIndex last = unit.last;
-  unit.last = 0;
-  for (NodeIndex node = nodes_[last].next;; node = nodes_[node].next) {
-    f(nodes_[node].view);
-    --used_nodes_;
-    if (node == last) break;
-  }
-  free_nodes_ = std::exchange(nodes_[last].next, free_nodes_);
-}
-
-// Lines 29 to 32, for each other thread.
-void OnlineDetector::remote(const Touch& access) {
-  BlockNumber last = (access.address.value + access.size - 1) / kBlock;
-  for (BlockNumber block = access.address.value / kBlock; block <= last; ++block) {
-    for (ViewIndex at = first_view(block); at != 0; at = views_[at].next)
-      if (views_[at].local.thread != access.thread.value) remote(at, block, access);
-  }
-}
-
-void OnlineDetector::remote(ViewIndex at, BlockNumber block, const Touch& access) {
-  View& view = views_[at];
-  if (view.state == State::kTrueDep) {
-    view.heard = 1;
-    return deactivate(view.local.thread, view.cu);
-  }
-  bool conflicts = view.state == State::kStored || (access.writes() && view.state != State::kIdle);
-  if (view.state != State::kIdle) view.shared = 1;
-  if (conflict(view) != 0) return;
-  view.heard = 1;
-  if (!conflicts || view.local.moment == 0) return;
-  rare(view).remote = Mark(access);
-  find_readers(view);
-  for (UnitMember reader : readers_) add_conflict(reader, at, block);
-}
-
-void OnlineDetector::add_conflict(UnitMember unit, ViewIndex view, BlockNumber block) {
-  UnitMember stands = units_.of_member(unit);
-  all_units_[stands].conflicted = 1;
-  conflicts_[stands].push_back({block, view, conflict(views_[view])});
-  ++news_;
-}
-
-std::vector<OnlineDetector::Conflict> OnlineDetector::take_conflicts(UnitMember stands) {
-  all_units_[stands].conflicted = 0;
-  return std::move(conflicts_.extract(stands).mapped());
-}
-
-// Lines 17 and 18.
-void OnlineDetector::check(std::size_t thread, const Operands& operands, Moment store) {
-  if (conflicts_.empty()) return;
-  check(thread, operands.data, store);
-  check(thread, operands.address, store);
+// … and of open branches.
+void OnlineDetector::check_branches(Thread& state, Moment store) {
   auto condition = [&](TagSet set) {
-    check(thread, set, store);
+    check(set, store);
     return true;
   };
   if (abstract_) {
-    threads_[thread].statements.each(condition);
+    state.statements.each(condition);
   } else {
-    threads_[thread].branches.each_since(news_, condition);
+    state.branches.each_since(memory_.news(thread_), condition);
   }
 }
 
-void OnlineDetector::check(std::size_t thread, TagSet set, Moment store) {
+void OnlineDetector::check(TagSet set, Moment store) {
+  Checked& checked = checked_[set.word % checked_.size()];
+  if (checked.set == set && checked.news == memory_.news(thread_)) return;
+  checked = {set, memory_.news(thread_)};
   sets_.each(set, [&](UnitMember member) {
-    UnitMember stands = units_.of_member(member);
-    if (all_units_[stands].conflicted == 0) return;
-    for (const Conflict& found : take_conflicts(stands)) {
-      const View& own = views_[found.view];
-      if (conflict(own) == found.moment) report(thread, own, found.block, store);
-    }
+    memory_.take_conflicts(
+        member, [&](const OnlineMemory::Conflict& conflict) { report(conflict, store); });
   });
 }
 
-// Calls f(TagSet&) for every set that somebody has.
+// Calls f(TagSet&) for every set that somebody has. What plans make nobody has between executions.
 template <class F>
 void OnlineDetector::each_held(F&& f) {
+  auto cells = static_cast<std::ptrdiff_t>(code_->cell_count());
   for (Thread& thread : threads_) {
-    std::for_each(thread.cells.begin(), thread.cells.end(), f);
+    if (!thread.values.empty())
+      std::for_each(thread.values.begin(), thread.values.begin() + cells, f);
     thread.branches.update(f);
     thread.statements.update(f);
   }
@@ -437,61 +216,43 @@ void OnlineDetector::each_held(F&& f) {
 
 void OnlineDetector::forget_sets() {
   sets_.forget_but([this](auto&& rename) { each_held(rename); });
+  checked_.fill({});
 }
 
-// A unit that no block belongs to and no register or condition follows from can do nothing any
-// more: its read and write sets are forgotten. Those of others are made short.
 void OnlineDetector::forget_units() {
-  std::vector<bool> needed(units_.members());
-  auto need = [&](UnitMember member) { needed[units_.of_member(member)] = true; };
-  views_.each([&](const View& view) { need(view.cu); });
-  each_held([&](TagSet set) { sets_.each(set, need); });
-  std::vector<ViewIndex> kept;
-  std::vector<UnitMember> kept_for(views_.size());  // of each view the last unit
-  for (UnitMember unit = 1; unit < units_.members(); ++unit) {
-    kept.clear();
-    take_views(all_units_[unit], [&](ViewIndex view) {
-      if (needed[unit] && std::exchange(kept_for[view], unit) != unit) kept.push_back(view);
-    });
-    if (!needed[unit] && all_units_[unit].conflicted != 0) take_conflicts(unit);
-    for (ViewIndex view : kept) add(unit, view);
-  }
-  for (ViewIndex at = 1; at < views_.size(); ++at) forget_readers(views_[at], needed);
-  most_nodes_ = 2 * used_nodes_ + least_nodes_ + units_.members() / 8;
+  std::vector<UnitMember> held;
+  each_held(
+      [&](TagSet set) { sets_.each(set, [&](UnitMember member) { held.push_back(member); }); });
+  memory_.forget_units(std::move(held));
 }
 
-void OnlineDetector::forget_readers(View& view, const std::vector<bool>& needed) {
-  auto forgotten = [&](UnitMember reader) { return !needed[units_.of_member(reader)]; };
-  if (view.reader != 0 && forgotten(view.reader)) view.reader = 0;
-  Rare& rare = rares_[view.rare];
-  if (!rare.readers) return;
-  std::erase_if(*rare.readers, forgotten);
-  if (!rare.readers->empty()) return;
-  rare.readers.reset();
-  if (rare.remote.moment == 0) free_rares_.push_back(std::exchange(view.rare, 0));
-}
-
-void OnlineDetector::report(std::size_t thread, const View& view, BlockNumber block, Moment store) {
-  const Mark& remote = rares_[view.rare].remote;
-  std::uint64_t key = (std::uint64_t{view.local.site} << 2 | view.local.kind) << 32 |
+void OnlineDetector::report(const OnlineMemory::Conflict& conflict, Moment store) {
+  const Mark &local = conflict.local, &remote = conflict.remote;
+  std::uint64_t key = (std::uint64_t{local.site} << 2 | local.kind) << 32 |
                       (std::uint64_t{remote.site} << 2 | remote.kind);
-  RawFinding& finding = found_[key];
-  if (finding.occurrences++ != 0) return;
-  finding.detector = name_;
+  Found& found = found_[key];
+  if (found.finding.occurrences++ != 0) return;
+  found.view = conflict.view;
+  found.finding.detector = name_;
   RawAccess second("local-second", store);
-  second.thread = ThreadIndex(static_cast<std::uint16_t>(thread));
-  Addr address(block * kBlock);
-  finding.accesses = {RawAccess("local-first", view.local, address, kBlock),
-                      RawAccess("remote", remote, address, kBlock), second};
+  second.thread = ThreadIndex(static_cast<std::uint16_t>(local.thread));
+  found.finding.accesses = {RawAccess("local-first", local, Addr(), OnlineMemory::kBlock),
+                            RawAccess("remote", remote, Addr(), OnlineMemory::kBlock), second};
 }
 
 std::vector<RawFinding> OnlineDetector::findings() {
-  std::vector<RawFinding> found;
-  for (const auto& [key, finding] : found_) found.push_back(finding);
-  std::sort(found.begin(), found.end(), [](const RawFinding& a, const RawFinding& b) {
+  std::vector<OnlineMemory::ViewIndex> views;
+  for (const auto& [key, found] : found_) views.push_back(found.view);
+  auto addresses = memory_.addresses(views);
+  std::vector<RawFinding> all;
+  for (const auto& [key, found] : found_) {
+    RawFinding& finding = all.emplace_back(found.finding);
+    finding.accesses[0].address = finding.accesses[1].address = addresses[found.view];
+  }
+  std::sort(all.begin(), all.end(), [](const RawFinding& a, const RawFinding& b) {
     return a.accesses[2].moment < b.accesses[2].moment;
   });
-  return found;
+  return all;
 }
 
 }  // namespace svd

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();  // steps of a chunk
 constexpr std::uint32_t kAbandoned = kAll;                                 // notes
+constexpr std::uint32_t kAhead = 48;  // notes: less than a batch, and longer than memory takes
 
 template <class T>
 void set(std::atomic<T>& what, T value) {
@@ -84,15 +85,12 @@ class Relay::Listener {
   }
 
  private:
-  static constexpr std::uint32_t kAhead = 16;  // notes: twice what cells ahead are asked for by
-
   // All up to the next execution or event; false where there is nothing to be told any more.
   bool hear() {
     while (said_.notes != kAbandoned) {
       for (; next_ != said_.notes && relay_.notes_[next_ % kRing].at <= step_; ++next_) {
-        if (relay_.failure_ != nullptr) continue;
-        if (said_.notes - next_ > kAhead) look_ahead(relay_.notes_[(next_ + kAhead) % kRing]);
-        tell(relay_.notes_[next_ % kRing]);
+        look_ahead();
+        if (relay_.failure_ == nullptr) tell(relay_.notes_[next_ % kRing]);
       }
       if (step_ < said_.steps) {
         ++step_;
@@ -105,9 +103,13 @@ class Relay::Listener {
     return false;
   }
 
-  void look_ahead(const Note& note) {
-    if (note.size != 0 && note.shared) relay_.detector_.soon(note.address);
+  void look_ahead() {
+    std::uint32_t end = said_.notes - next_ < kAhead ? said_.notes : next_ + kAhead;
+    for (; ahead_ < end; ++ahead_)
+      if (const Note& note = relay_.notes_[ahead_ % kRing]; note.size != 0)
+        relay_.detector_.soon(note.address, note.shared);
   }
+
   void tell(const Note& note) {
     Detector& detector = relay_.detector_;
     if (note.size != 0) return detector.access(touch(note));
@@ -140,7 +142,8 @@ class Relay::Listener {
   Relay& relay_;
   ThreadIndex thread_{};
   Said said_;
-  std::uint32_t next_ = 0;  // note
+  std::uint32_t next_ = 0;   // note
+  std::uint32_t ahead_ = 0;  // the next one that the detector does not know to come
   std::uint32_t step_ = 0;
 };
 

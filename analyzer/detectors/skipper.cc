@@ -24,7 +24,9 @@ Skipper::Skipper(const TraceReader& trace) {
   }
   for (auto [pc, target] : branches) {
     auto jump = jumps.find(target);
-    reconvergence_[pc] = jump == jumps.end() ? target : jump->second;
+    Pc end = jump == jumps.end() ? target : jump->second;
+    reconvergence_[pc] = end;
+    ends_.insert(end);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -28,9 +29,12 @@ class Skipper {
     auto known = reconvergence_.find(pc);
     return known == reconvergence_.end() ? std::nullopt : std::optional(known->second);
   }
+  // Whether some branch comes together there.
+  bool meets(Pc pc) const { return ends_.contains(pc); }
 
  private:
   std::unordered_map<Pc, Pc> reconvergence_;
+  std::unordered_set<Pc> ends_;
 };
 
 // The branches of one thread that have not come together again.
@@ -40,7 +44,7 @@ class SkipperStack {
   // here: of more than these the oldest are forgotten.
   static constexpr std::size_t kMost = 64;
 
-  // To be told of each instruction before it runs.
+  // To be told before an instruction runs where some branch comes together.
   void at(Pc pc) {
     while (!open_.empty() && open_.back().end == pc) open_.pop_back();
   }

@@ -42,7 +42,9 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
     pending_.push_back(access);
     any_shared_ = any_shared_ || access.shared;
   }
-  void soon(Addr address) override { ahead_.bring(shadow_, address); }
+  void soon(Addr address, bool shared) override {
+    if (shared) ahead_.bring(shadow_, address);
+  }
   void fresh(Addr address, std::uint64_t size) override;
   bool follows_execution() const override { return true; }
   void executed(const Exec& exec, ThreadIndex thread, Moment first) override;

@@ -246,14 +246,14 @@ std::string text_of(const Statements& run) {
   return text;
 }
 
-Told pass(const std::string& text, std::size_t least_nodes = OnlineDetector::kLeastNodes) {
+Told pass(const std::string& text, std::size_t least_records = OnlineDetector::kLeastRecords) {
   TempFile file;
   TraceReader trace = assembled(text, file);
   Suppressions rules;
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);
-  OnlineDetector detector("svd-online", scan.threads(), least_nodes);
+  OnlineDetector detector("svd-online", scan.threads(), least_records);
   scan.add(detector);
   Chunk chunk;
   for (std::size_t i = 0; i < trace.chunks().size(); ++i) {
