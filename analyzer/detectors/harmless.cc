@@ -439,30 +439,22 @@ class OutcomeScan final : public Detector, private SharedMemory {
 
 }  // namespace
 
-std::vector<Harm> harm(const Preparation& run, std::span<const RawFinding> found) {
+std::vector<Harm> harm(const Preparation& run, std::span<const RawFinding* const> found) {
   std::vector<Harm> result(found.size(), Harm::kSome);
   std::vector<std::optional<Pair>> pairs;
-  for (const RawFinding& finding : found) pairs.push_back(pair_of(finding));
+  for (const RawFinding* finding : found) pairs.push_back(pair_of(*finding));
   if (std::none_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.has_value(); }))
     return result;
   LockSets lock_sets;
   Scan scan(run, lock_sets);
   OutcomeScan outcomes(scan.sites(), scan.threads());
   for (std::size_t i = 0; i < found.size(); ++i)
-    if (pairs[i]) outcomes.add(found[i], *pairs[i]);
+    if (pairs[i]) outcomes.add(*found[i], *pairs[i]);
   scan.add(outcomes);
   scan.walk({});
   for (std::size_t i = 0; i < found.size(); ++i)
-    if (pairs[i]) result[i] = outcomes.harm(found[i], *pairs[i]);
+    if (pairs[i]) result[i] = outcomes.harm(*found[i], *pairs[i]);
   return result;
-}
-
-void mark_harmless(const Preparation& run, std::vector<RawFinding>& violations) {
-  auto minor = std::stable_partition(violations.begin(), violations.end(),
-                                     [](const RawFinding& found) { return !found.minor; });
-  std::span judged(violations.begin(), minor);
-  std::vector<Harm> harms = harm(run, judged);
-  for (std::size_t i = 0; i < harms.size(); ++i) judged[i].minor = harms[i] == Harm::kNone;
 }
 
 }  // namespace svd

@@ -20,10 +20,8 @@ enum class Harm : std::uint8_t {
   kNone,
 };
 
-// What each race or violation does. Walks the run if something other than harm is possible.
-std::vector<Harm> harm(const Preparation& run, std::span<const RawFinding> found);
-
-// Of violations only those that would be told matter, and what does no harm is minor.
-void mark_harmless(const Preparation& run, std::vector<RawFinding>& violations);
+// What each race or violation does. Walks the run if something other than harm is possible: once
+// for the findings of all detectors.
+std::vector<Harm> harm(const Preparation& run, std::span<const RawFinding* const> found);
 
 }  // namespace svd

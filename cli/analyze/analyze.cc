@@ -189,23 +189,6 @@ bool failed(const TraceReader& trace) {
          std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
 }
 
-// What the findings of a detector do. Violations of the paper's units are told as published.
-std::vector<Harm> judge_harm(const std::vector<const Chosen*>& tellers, bool paper, Scan& scan,
-                             std::vector<RawFinding>& found) {
-  auto any = [&tellers](auto&& holds) {
-    return std::any_of(tellers.begin(), tellers.end(),
-                       [&](const Chosen* teller) { return holds(*teller->info); });
-  };
-  if (any([](const DetectorInfo& info) {
-        return info.told == Told::kHarmful || info.told == Told::kHarmless;
-      }))
-    return harm(scan.preparation(), found);
-  std::vector<Harm> none(found.size(), Harm::kSome);
-  if (!paper && any([](const DetectorInfo& info) { return info.violations; }))
-    mark_harmless(scan.preparation(), found);
-  return none;
-}
-
 // Of what was found that which the detector is to tell. In a run that ended well looks are told to
 // those who ask for them.
 std::vector<RawFinding> told(const Chosen& teller, std::span<const RawFinding> found,
@@ -260,13 +243,48 @@ struct Running {
   std::unique_ptr<Detector> detector;
   std::vector<const Chosen*> tellers{};
   std::vector<RawFinding> found{};
+  std::vector<Harm> harms{};  // of these
 };
+
+template <class F>
+bool any_of(const std::vector<const Chosen*>& tellers, F&& holds) {
+  return std::any_of(tellers.begin(), tellers.end(),
+                     [&](const Chosen* teller) { return holds(*teller->info); });
+}
 
 // Each gives its memory back before the next one is asked; one may need those before it.
 void collect(std::vector<Running>& detectors) {
   for (auto running = detectors.rbegin(); running != detectors.rend(); ++running) {
     running->found = running->detector->findings();
+    running->harms.assign(running->found.size(), Harm::kSome);
     running->detector.reset();
+  }
+}
+
+// What races do, and violations that would be told: what does no harm of these is minor. Those of
+// the paper's units are told as published.
+void judge_harm(std::vector<Running>& detectors, bool paper, Scan& scan) {
+  std::vector<const RawFinding*> judged;
+  std::vector<std::pair<Running*, std::size_t>> places;
+  auto races = [](const DetectorInfo& info) {
+    return info.told == Told::kHarmful || info.told == Told::kHarmless;
+  };
+  for (Running& running : detectors) {
+    bool all = any_of(running.tellers, races);
+    bool some = !paper && any_of(running.tellers, [](const auto& info) { return info.violations; });
+    for (std::size_t i = 0; i < running.found.size(); ++i) {
+      if (!all && !(some && !running.found[i].minor)) continue;
+      judged.push_back(&running.found[i]);
+      places.emplace_back(&running, i);
+    }
+  }
+  std::vector<Harm> harms = harm(scan.preparation(), judged);
+  for (std::size_t i = 0; i < harms.size(); ++i) {
+    auto [running, at] = places[i];
+    if (any_of(running->tellers, races))
+      running->harms[at] = harms[i];
+    else
+      running->found[at].minor = harms[i] == Harm::kNone;
   }
 }
 
@@ -344,11 +362,11 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   // From here on all that detectors found is known; a second look gives it values and names.
   Source source{trace, scan.moments(), scan.sites(), lock_sets, places};
   collect(detectors);
+  judge_harm(detectors, options.paper_units, scan);
   for (Running& running : detectors) {
-    std::vector<RawFinding>& all = running.found;
-    std::vector<Harm> harms = judge_harm(running.tellers, options.paper_units, scan, all);
     for (const Chosen* teller : running.tellers) {
-      std::vector<RawFinding> raw = told(*teller, all, harms, failed(trace), report.diagnostics);
+      std::vector<RawFinding> raw =
+          told(*teller, running.found, running.harms, failed(trace), report.diagnostics);
       judge(*teller->info, options.paper_units, scan, raw);
       std::vector<Finding> found = complete(source, raw);
       report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),

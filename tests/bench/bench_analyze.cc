@@ -67,20 +67,25 @@ std::uint64_t analyze(const std::string& path, const Way& way) {
     if (auto* units = dynamic_cast<UnitDetector*>(detectors.back().get())) setting.units = units;
   }
   scan.walk(Columns{.values = false});
-  std::uint64_t count = 0;
   // As svd-analyze does it: the memory of each before the next one.
-  for (std::size_t i = detectors.size(); i-- > 0; detectors.pop_back()) {
-    std::vector<RawFinding> found = detectors[i]->findings();
-    if (chosen[i].violations) {
-      mark_harmless(scan.preparation(), found);
-      std::erase_if(found, [](const RawFinding& violation) { return violation.minor; });
+  std::vector<std::vector<RawFinding>> found(detectors.size());
+  for (std::size_t i = detectors.size(); i-- > 0; detectors.pop_back())
+    found[i] = detectors[i]->findings();
+  std::uint64_t count = 0;
+  std::vector<const RawFinding*> judged;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    bool races = chosen[i].told == Told::kHarmful;
+    for (const RawFinding& finding : found[i]) {
+      if (chosen[i].violations && finding.minor) continue;
+      if (races || chosen[i].violations)
+        judged.push_back(&finding);
+      else
+        ++count;
     }
-    count += found.size();
-    if (chosen[i].told != Told::kHarmful) continue;
-    std::vector<Harm> harms = harm(scan.preparation(), found);
-    count -= static_cast<std::uint64_t>(std::count(harms.begin(), harms.end(), Harm::kNone));
   }
-  return count;
+  std::vector<Harm> harms = harm(scan.preparation(), judged);
+  return count + judged.size() -
+         static_cast<std::uint64_t>(std::count(harms.begin(), harms.end(), Harm::kNone));
 }
 
 void print_heading() {
