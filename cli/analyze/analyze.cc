@@ -6,20 +6,17 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <csignal>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <variant>
 
+#include "analyze/judging.h"
 #include "analyze/text_input.h"
 #include "analyze/trace_input.h"
 #include "analyze/verbs.h"
 #include "common/exit_codes.h"
-#include "detectors/cycles.h"
-#include "detectors/harmless.h"
 #include "detectors/scan.h"
 #include "detectors/table.h"
 #include "findings/complete.h"
@@ -33,13 +30,6 @@
 
 namespace svd::cli {
 namespace {
-
-// A detector that is to run. `on_slice`: nobody asked for it, it is for what led to a failure.
-struct Chosen {
-  const DetectorInfo* info;
-  bool asked;
-  bool on_slice;
-};
 
 struct Options {
   std::string input;
@@ -179,115 +169,6 @@ struct FailureSlice {
   Result<Explanation> explanation;
 };
 
-// Whether the program ended by a fault of its own: it was not told to end.
-bool failed(const TraceReader& trace) {
-  const Ending& ending = trace.ending();
-  constexpr std::array kToldToEnd{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGPIPE, SIGQUIT};
-  if (!ending.thread) return false;
-  if (ending.kind == EndKind::kExit) return ending.value != 0;
-  return ending.kind == EndKind::kSignal &&
-         std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
-}
-
-// Of what was found that which the detector is to tell. In a run that ended well looks are told to
-// those who ask for them.
-std::vector<RawFinding> told(const Chosen& teller, std::span<const RawFinding> found,
-                             std::span<const Harm> harms, bool failed, Diagnostics& diagnostics) {
-  const DetectorInfo& info = *teller.info;
-  std::vector<RawFinding> kept;
-  std::uint64_t harmless = 0;
-  std::uint64_t looks = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    bool none = harms[i] == Harm::kNone;
-    bool look = harms[i] == Harm::kLook && !failed && !teller.asked;
-    bool other = false;
-    if (info.told == Told::kHarmful) {
-      harmless += none ? 1 : 0;
-      looks += look ? 1 : 0;
-      other = none || look;
-    } else if (info.told == Told::kHarmless) {
-      other = !none;
-    } else if (info.told != Told::kAll) {
-      other = found[i].minor != (info.told == Told::kMinor);
-    }
-    if (other) continue;
-    kept.push_back(found[i]);
-    kept.back().detector = info.name;
-  }
-  if (harmless > 0) {
-    diagnostics.add("harmless-races", Severity::kInfo, harmless,
-                    "races with the same outcome in either order; --detectors=race-harmless "
-                    "shows them");
-  }
-  if (looks > 0) {
-    diagnostics.add("looks", Severity::kInfo, looks,
-                    "races of one thread that reads a word and another one that writes it, in a "
-                    "run that ended well; --detectors=race-hb shows them");
-  }
-  return kept;
-}
-
-// Of violations, which leave the units serializable.
-void judge(const DetectorInfo& info, bool paper, Scan& scan, std::vector<RawFinding>& found) {
-  if (!info.violations) return;
-  auto make = [paper](std::size_t threads, LockSets& lock_sets) {
-    return make_units(paper, threads, lock_sets);
-  };
-  std::vector<std::optional<bool>> answers = serializable(scan.preparation(), make, found);
-  for (std::size_t i = 0; i < answers.size(); ++i) found[i].serializable = answers[i];
-}
-
-// Detectors that run, each with the lines of the table that tell what it finds.
-struct Running {
-  DetectorInfo::Make make;
-  std::unique_ptr<Detector> detector;
-  std::vector<const Chosen*> tellers{};
-  std::vector<RawFinding> found{};
-  std::vector<Harm> harms{};  // of these
-};
-
-template <class F>
-bool any_of(const std::vector<const Chosen*>& tellers, F&& holds) {
-  return std::any_of(tellers.begin(), tellers.end(),
-                     [&](const Chosen* teller) { return holds(*teller->info); });
-}
-
-// Each gives its memory back before the next one is asked; one may need those before it.
-void collect(std::vector<Running>& detectors) {
-  for (auto running = detectors.rbegin(); running != detectors.rend(); ++running) {
-    running->found = running->detector->findings();
-    running->harms.assign(running->found.size(), Harm::kSome);
-    running->detector.reset();
-  }
-}
-
-// What races do, and violations that would be told: what does no harm of these is minor. Those of
-// the paper's units are told as published.
-void judge_harm(std::vector<Running>& detectors, bool paper, Scan& scan) {
-  std::vector<const RawFinding*> judged;
-  std::vector<std::pair<Running*, std::size_t>> places;
-  auto races = [](const DetectorInfo& info) {
-    return info.told == Told::kHarmful || info.told == Told::kHarmless;
-  };
-  for (Running& running : detectors) {
-    bool all = any_of(running.tellers, races);
-    bool some = !paper && any_of(running.tellers, [](const auto& info) { return info.violations; });
-    for (std::size_t i = 0; i < running.found.size(); ++i) {
-      if (!all && !(some && !running.found[i].minor)) continue;
-      judged.push_back(&running.found[i]);
-      places.emplace_back(&running, i);
-    }
-  }
-  std::vector<Harm> harms = harm(scan.preparation(), judged);
-  for (std::size_t i = 0; i < harms.size(); ++i) {
-    auto [running, at] = places[i];
-    if (any_of(running->tellers, races))
-      running->harms[at] = harms[i];
-    else
-      running->found[at].minor = harms[i] == Harm::kNone;
-  }
-}
-
 bool is_for_slice(const Finding& finding, const std::vector<Chosen>& chosen) {
   return std::any_of(chosen.begin(), chosen.end(), [&finding](const Chosen& one) {
     return one.on_slice && one.info->name == finding.detectors.front();
@@ -365,9 +246,8 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   judge_harm(detectors, options.paper_units, scan);
   for (Running& running : detectors) {
     for (const Chosen* teller : running.tellers) {
-      std::vector<RawFinding> raw =
-          told(*teller, running.found, running.harms, failed(trace), report.diagnostics);
-      judge(*teller->info, options.paper_units, scan, raw);
+      std::vector<RawFinding> raw = told(*teller, running, failed(trace), report.diagnostics);
+      judge_units(*teller->info, options.paper_units, scan, raw);
       std::vector<Finding> found = complete(source, raw);
       report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
                              std::move_iterator(found.end()));

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/judging.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <optional>
+#include <utility>
+
+#include "detectors/cycles.h"
+
+namespace svd::cli {
+namespace {
+
+template <class F>
+bool any_of(const std::vector<const Chosen*>& tellers, F&& holds) {
+  return std::any_of(tellers.begin(), tellers.end(),
+                     [&](const Chosen* teller) { return holds(*teller->info); });
+}
+
+}  // namespace
+
+bool failed(const TraceReader& trace) {
+  const Ending& ending = trace.ending();
+  constexpr std::array kToldToEnd{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGPIPE, SIGQUIT};
+  if (!ending.thread) return false;
+  if (ending.kind == EndKind::kExit) return ending.value != 0;
+  return ending.kind == EndKind::kSignal &&
+         std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
+}
+
+void collect(std::vector<Running>& detectors) {
+  for (auto running = detectors.rbegin(); running != detectors.rend(); ++running) {
+    running->found = running->detector->findings();
+    running->harms.assign(running->found.size(), Harm::kSome);
+    running->detector.reset();
+  }
+}
+
+void judge_harm(std::vector<Running>& detectors, bool paper, Scan& scan) {
+  std::vector<const RawFinding*> judged;
+  std::vector<std::pair<Running*, std::size_t>> places;
+  auto races = [](const DetectorInfo& info) {
+    return info.told == Told::kHarmful || info.told == Told::kHarmless;
+  };
+  for (Running& running : detectors) {
+    bool all = any_of(running.tellers, races);
+    bool some = !paper && any_of(running.tellers, [](const auto& info) { return info.violations; });
+    for (std::size_t i = 0; i < running.found.size(); ++i) {
+      if (!all && !(some && !running.found[i].minor)) continue;
+      judged.push_back(&running.found[i]);
+      places.emplace_back(&running, i);
+    }
+  }
+  std::vector<Harm> harms = harm(scan.preparation(), judged);
+  for (std::size_t i = 0; i < harms.size(); ++i) {
+    auto [running, at] = places[i];
+    if (any_of(running->tellers, races))
+      running->harms[at] = harms[i];
+    else
+      running->found[at].minor = harms[i] == Harm::kNone;
+  }
+}
+
+std::vector<RawFinding> told(const Chosen& teller, const Running& running, bool failed,
+                             Diagnostics& diagnostics) {
+  const std::vector<RawFinding>& found = running.found;
+  const std::vector<Harm>& harms = running.harms;
+  const DetectorInfo& info = *teller.info;
+  std::vector<RawFinding> kept;
+  std::uint64_t harmless = 0;
+  std::uint64_t looks = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    bool none = harms[i] == Harm::kNone;
+    bool look = harms[i] == Harm::kLook && !failed && !teller.asked;
+    bool other = false;
+    if (info.told == Told::kHarmful) {
+      harmless += none ? 1 : 0;
+      looks += look ? 1 : 0;
+      other = none || look;
+    } else if (info.told == Told::kHarmless) {
+      other = !none;
+    } else if (info.told != Told::kAll) {
+      other = found[i].minor != (info.told == Told::kMinor);
+    }
+    if (other) continue;
+    kept.push_back(found[i]);
+    kept.back().detector = info.name;
+  }
+  if (harmless > 0) {
+    diagnostics.add("harmless-races", Severity::kInfo, harmless,
+                    "races with the same outcome in either order; --detectors=race-harmless "
+                    "shows them");
+  }
+  if (looks > 0) {
+    diagnostics.add("looks", Severity::kInfo, looks,
+                    "races of one thread that reads a word and another one that writes it, in a "
+                    "run that ended well; --detectors=race-hb shows them");
+  }
+  return kept;
+}
+
+void judge_units(const DetectorInfo& info, bool paper, Scan& scan, std::vector<RawFinding>& found) {
+  if (!info.violations) return;
+  auto make = [paper](std::size_t threads, LockSets& lock_sets) {
+    return make_units(paper, threads, lock_sets);
+  };
+  std::vector<std::optional<bool>> answers = serializable(scan.preparation(), make, found);
+  for (std::size_t i = 0; i < answers.size(); ++i) found[i].serializable = answers[i];
+}
+
+}  // namespace svd::cli

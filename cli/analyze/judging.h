@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Of what detectors found, what each is to tell: without what does no harm, with a mark where the
+// units are serializable all the same.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "detectors/harmless.h"
+#include "detectors/scan.h"
+#include "detectors/table.h"
+#include "svd/trace/diagnostic.h"
+#include "svd/trace/reader.h"
+
+namespace svd::cli {
+
+// A detector that is to run. `on_slice`: nobody asked for it, it is for what led to a failure.
+struct Chosen {
+  const DetectorInfo* info;
+  bool asked;
+  bool on_slice;
+};
+
+// Detectors that run, each with the lines of the table that tell what it finds.
+struct Running {
+  DetectorInfo::Make make;
+  std::unique_ptr<Detector> detector;
+  std::vector<const Chosen*> tellers{};
+  std::vector<RawFinding> found{};
+  std::vector<Harm> harms{};  // of these
+};
+
+// Whether the program ended by a fault of its own: it was not told to end.
+bool failed(const TraceReader& trace);
+
+// After the walk. Each gives its memory back before the next one is asked; one may need those
+// before it.
+void collect(std::vector<Running>& detectors);
+
+// What races do, and violations that would be told: what does no harm of these is minor. Those of
+// the paper's units are told as published.
+void judge_harm(std::vector<Running>& detectors, bool paper, Scan& scan);
+
+// What one of its tellers is to tell. In a run that ended well looks are told to those who ask for
+// them.
+std::vector<RawFinding> told(const Chosen& teller, const Running& running, bool failed,
+                             Diagnostics& diagnostics);
+
+// Of violations, which leave the units serializable.
+void judge_units(const DetectorInfo& info, bool paper, Scan& scan, std::vector<RawFinding>& found);
+
+}  // namespace svd::cli
