@@ -76,13 +76,13 @@ Result<Failure> find_failure(const TraceReader& trace, const ControlFlow& flow,
     return Error{ErrorKind::kUsage, {}, {}, {}, "the last instruction was lost; name a criterion"};
 
   // The innermost call from the program's own code, and the function that it called.
-  bool own = last.step->statement.value != 0 || source.is_user(last.step->pc);
+  bool own = last.step->statement.value != 0 || source.is_own(last.step->pc);
   failure.at = last.instance;
   // That a call is made which cannot return is what was decided; the outermost one counts.
   std::string_view callee;
   std::optional<Seq> fatal;
   auto find_call = [&](Seq before, Pc inner) {
-    std::vector<Seq> stack = instances.stack(before);
+    std::vector<Seq> stack = instances.stack(before, thread);
     for (Seq call : stack) instances.ask(call);
     instances.answer(diagnostics);
     bool terminates = false;
@@ -94,7 +94,7 @@ Result<Failure> find_failure(const TraceReader& trace, const ControlFlow& flow,
       terminates = terminates || is_one_of(callee, kTerminates);
       std::uint32_t called = flow.at(inner).function;
       if (called != kNoFunction && flow.functions()[called].noreturn) fatal = stack[i];
-      if (source.is_user(call.step->pc)) {
+      if (source.is_own(call.step->pc)) {
         failure.at = call.instance;
         return terminates;
       }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cfg/control_flow.h"
-#include "slicer/instances.h"
+#include "dpdg/instance_reader.h"
 #include "slicer/slice.h"
 #include "svd/trace/result.h"
 #include "symbols/source_map.h"

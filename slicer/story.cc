@@ -54,7 +54,7 @@ class Teller {
     const CodeBlock& block = in_.code.block(home.block);
     if (block.abstract || story_.libraries) return known->second = true;
     Pc pc = in_.code.pc_of(id);
-    if (is_stub(id) || !in_.source.is_user(pc)) return false;
+    if (is_stub(id) || !in_.source.is_own(pc)) return false;
     const Place& place = in_.source.at(pc);
     return known->second =
                place.frames.back().line != 0 || modules_with_lines_.count(place.module) == 0;
@@ -178,7 +178,8 @@ class Teller {
       return true;
     }
     bool left_out = is_inner(access.instance.id) || is_stub(access.instance.id);
-    const std::vector<Seq>& calls = in_.instances.stack(access.instance.seq);
+    const std::vector<Seq>& calls =
+        in_.instances.stack(access.instance.seq, access.instance.thread);
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
       for (std::uint64_t back = 0; back <= kStub && back <= call->value; ++back) {
         const InstanceFacts& facts = in_.instances.facts(Seq(call->value - back));
@@ -208,7 +209,7 @@ class Teller {
     for (const StoryEntry& entry : story_.entries)
       for (const StoryAccess& access : entry.accesses)
         if (entry.kind != StoryEntry::Kind::kStatement && !is_own(access.instance.id))
-          for (Seq call : in_.instances.stack(access.instance.seq))
+          for (Seq call : in_.instances.stack(access.instance.seq, access.instance.thread))
             for (std::uint64_t back = 0; back <= kStub && back <= call.value; ++back)
               in_.instances.ask(Seq(call.value - back));
     in_.instances.answer(diagnostics_);
@@ -350,7 +351,7 @@ std::vector<std::uint32_t> number_lines(const CodeTable& code, SourceMap& source
   for (std::uint32_t i = 0; i < numbers.size(); ++i) {
     Pc pc = code.pc_of(InstrId(i));
     if (pc.value == 0) continue;
-    if (!source.is_user(pc)) {
+    if (!source.is_own(pc)) {
       numbers[i] = kLibraryLine;
       continue;
     }

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "slicer/instances.h"
+#include "dpdg/instance_reader.h"
 #include "slicer/slice.h"
 #include "symbols/source_map.h"
 
@@ -33,7 +33,6 @@ struct StoryPlace {
 struct StoryAccess {
   Instance instance{};
   StoryPlace place{};
-  std::string caller{};  // the function that called, for what means little alone
   bool write = false;
   bool has_value = false;
   std::uint64_t value = 0;

@@ -8,7 +8,8 @@
 namespace svd {
 namespace {
 
-// Follows a chunk, and on its way notes the calls that are active at each of the points.
+// Follows a chunk, and on its way notes the calls that are active at each of the points: at an
+// instruction when control has come to it, and before what it and those behind it do.
 class Stacks {
  public:
   Stacks(ControlTracker tracker, std::span<const ControlIndex::Point> points,
@@ -16,19 +17,26 @@ class Stacks {
       : tracker_(std::move(tracker)), left_(points), out_(out) {}
 
   void exec(const Exec& exec) {
-    note_until(exec.seq);
-    if (!left_.empty()) tracker_.exec(exec, [](std::uint16_t, Seq) {});
+    note_before(exec.seq);
+    if (!left_.empty()) tracker_.exec(exec, [&](std::uint16_t, Seq) { note_before(exec.end()); });
   }
   void event(const Event& event) {
-    note_until(event.seq);
+    note_before(event.seq);
     if (!left_.empty()) tracker_.event(event);
   }
-  void note_until(Seq now) {
-    for (; !left_.empty() && left_.front().seq <= now; left_ = left_.subspan(1))
-      out_.push_back(tracker_.call_stack(left_.front().thread));
+  void note_before(Seq seq) {
+    while (!left_.empty() && left_.front().seq < seq) note();
+  }
+  void note_rest() {
+    while (!left_.empty()) note();
   }
 
  private:
+  void note() {
+    out_.push_back(tracker_.call_stack(left_.front().thread));
+    left_ = left_.subspan(1);
+  }
+
   ControlTracker tracker_;
   std::span<const ControlIndex::Point> left_;
   std::vector<std::vector<Seq>>& out_;
@@ -136,7 +144,7 @@ std::vector<std::vector<Seq>> ControlIndex::call_stacks(const TraceReader& trace
     std::span<const Point> held(points.begin(), next);
     Stacks walk(at_chunk_[index], held, stacks);
     if (trace.decode(index, chunk, kColumns)) chunk.walk(walk);
-    walk.note_until(held.back().seq);
+    walk.note_rest();
     points = points.subspan(held.size());
   }
   stacks.resize(stacks.size() + points.size());

@@ -56,8 +56,8 @@ class ControlIndex {
     Seq seq{};
     ThreadId thread{};
   };
-  // Active calls of the thread right before each point, outermost first. The points ascend: a
-  // chunk is decoded once for all that it holds.
+  // Active calls of the thread when control has come to each point and it has done nothing yet,
+  // outermost first. The points ascend: a chunk is decoded once for all that it holds.
   std::vector<std::vector<Seq>> call_stacks(const TraceReader& trace,
                                             std::span<const Point> points) const;
 

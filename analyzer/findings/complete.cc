@@ -9,6 +9,7 @@
 
 #include "findings/heap_blocks.h"
 #include "findings/member_names.h"
+#include "findings/stacks.h"
 #include "findings/summary.h"
 
 namespace svd {
@@ -27,24 +28,23 @@ CodePlace place_of(const Source& source, SiteId site) {
 struct Wanted {
   const RawAccess* raw;
   FindingAccess* access;
+  Pc pc{};  // of the instruction that did it, or asked the kernel to, where it is known
 };
 
 // Walks one chunk and fills in what is wanted of it.
 class LookUp {
  public:
-  LookUp(const Source& source, Moment first, Seq first_seq, std::span<const Wanted> wanted)
+  LookUp(const Source& source, Moment first, Seq first_seq, std::span<Wanted> wanted)
       : source_(source), base_(first - first_seq.value), wanted_(wanted) {}
 
   void exec(const Exec& exec) {
     last_[exec.thread] = {exec.shape->id, exec.shape->part.end - 1U};
     Moment first = base_ + exec.seq.value;
     for (; next() && next()->raw->moment < first + exec.shape->part.steps(); ++at_) {
-      const Wanted& wanted = *next();
+      Wanted& wanted = *next();
       wanted.access->seq = exec.seq + (wanted.raw->moment - first);
-      if (!wanted.raw->site) {
-        std::uint64_t instruction = exec.shape->part.first + (wanted.access->seq - exec.seq);
-        stand(*wanted.access, exec.thread, {exec.shape->id, instruction});
-      }
+      std::uint64_t instruction = exec.shape->part.first + (wanted.access->seq - exec.seq);
+      stand(wanted, exec.thread, {exec.shape->id, instruction});
       exec.accesses([&](const MemoryAccess& memory) {
         if (memory.seq == wanted.access->seq && matches(memory, *wanted.raw))
           take(memory, *wanted.access);
@@ -57,7 +57,8 @@ class LookUp {
     for (; next() && next()->raw->moment == now; ++at_) {
       FindingAccess& access = *next()->access;
       access.seq = event.seq;
-      if (!next()->raw->site) stand(access, event.thread, last_[event.thread]);
+      if (auto last = last_.find(event.thread); last != last_.end())
+        stand(*next(), event.thread, last->second);
       const auto* kernel = std::get_if<KernelAccess>(&event.body);
       if (kernel != nullptr) access.kernel = true;
     }
@@ -70,12 +71,15 @@ class LookUp {
     std::uint64_t instruction = 0;
   };
 
-  void stand(FindingAccess& access, ThreadId thread, const Position& at) {
-    access.thread = thread;
-    access.place = place_of(source_, source_.sites.of(at.block, at.instruction));
+  void stand(Wanted& wanted, ThreadId thread, const Position& at) {
+    SiteId site = source_.sites.of(at.block, at.instruction);
+    wanted.pc = source_.sites[site].pc;
+    if (wanted.raw->site) return;
+    wanted.access->thread = thread;
+    wanted.access->place = place_of(source_, site);
   }
 
-  const Wanted* next() const { return at_ < wanted_.size() ? &wanted_[at_] : nullptr; }
+  Wanted* next() const { return at_ < wanted_.size() ? &wanted_[at_] : nullptr; }
 
   static bool matches(const MemoryAccess& memory, const RawAccess& raw) {
     if (!raw.site) return true;
@@ -92,18 +96,20 @@ class LookUp {
   const Source& source_;
   Moment base_;
   std::unordered_map<ThreadId, Position> last_;
-  std::span<const Wanted> wanted_;
+  std::span<Wanted> wanted_;
   std::size_t at_ = 0;
 };
 
 class Completion {
  public:
-  explicit Completion(const Source& source) : source_(source) {}
+  Completion(const Source& source, Diagnostics& diagnostics)
+      : source_(source), diagnostics_(diagnostics) {}
 
   std::vector<Finding> run(std::span<const RawFinding> found) {
     std::vector<Finding> findings(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) begin(found[i], findings[i]);
     look_up();
+    find_stacks();
     for (Finding& finding : findings) name(finding);
     name_heap(findings, found);
     for (Finding& finding : findings) {
@@ -127,7 +133,7 @@ class Completion {
                      [](const auto* a, const auto* b) { return a->moment < b->moment; });
     for (std::size_t i = 0; i < in_order.size(); ++i) {
       begin(*in_order[i], finding.accesses[i]);
-      wanted_.push_back({in_order[i], &finding.accesses[i]});
+      wanted_.push_back({in_order[i], &finding.accesses[i], {}});
     }
   }
 
@@ -162,6 +168,18 @@ class Completion {
     }
   }
 
+  // What a library did for the program is told of the statement that called it.
+  void find_stacks() {
+    Stacks stacks(source_.instances, source_.places, diagnostics_);
+    for (const Wanted& wanted : wanted_) stacks.ask(wanted.access->seq, wanted.access->thread);
+    stacks.answer();
+    for (const Wanted& wanted : wanted_) {
+      FindingAccess& access = *wanted.access;
+      access.stack = stacks.at(access.seq, access.thread, wanted.pc);
+      stand_in_own_code(access.stack, access.place);
+    }
+  }
+
   void name(Finding& finding) {
     for (const FindingAccess& access : finding.accesses) {
       if (finding.variable.empty() && access.size > 0)
@@ -190,18 +208,22 @@ class Completion {
     if (block.stack != kNoStack && block.stack.value < source_.trace.stacks().size()) {
       for (Pc pc : source_.trace.stacks()[block.stack.value].frames) {
         Pc call = pc - 1;
-        if (source_.places.code(call).system) continue;
-        finding.memory += " of " + describe(source_.places.place(call));
+        std::vector<StackFrame> frames = source_.places.frames(call);
+        auto own = first_own(frames);
+        if (own == frames.end()) continue;
+        finding.memory += " of " + describe(own->place);
         break;
       }
     }
     finding.memory += fmt::format(", at {}", address - block.address);
     std::vector<std::string_view> lines;
-    for (const FindingAccess& access : finding.accesses) lines.push_back(access.place.text);
+    for (const FindingAccess& access : finding.accesses)
+      lines.push_back(access.stack.empty() ? access.place.text : access.stack.front().place.text);
     finding.variable = common_member(lines);
   }
 
   const Source& source_;
+  Diagnostics& diagnostics_;
   std::vector<Wanted> wanted_;
 };
 
@@ -233,8 +255,20 @@ CodePlace last_place(const TraceReader& trace, Places& places) {
   return finder.statement ? places.place(*finder.statement) : places.place(finder.pc);
 }
 
-std::vector<Finding> complete(const Source& source, std::span<const RawFinding> found) {
-  return Completion(source).run(found);
+CodePlace last_own_place(const TraceReader& trace, InstanceReader& instances, Places& places,
+                         Diagnostics& diagnostics) {
+  CodePlace place = last_place(trace, places);
+  Stacks stacks(instances, places, diagnostics);
+  const Ending& ending = trace.ending();
+  stacks.ask(ending.seq, *ending.thread);
+  stacks.answer();
+  stand_in_own_code(stacks.at(ending.seq, *ending.thread, place.pc), place);
+  return place;
+}
+
+std::vector<Finding> complete(const Source& source, std::span<const RawFinding> found,
+                              Diagnostics& diagnostics) {
+  return Completion(source, diagnostics).run(found);
 }
 
 }  // namespace svd

@@ -5,6 +5,7 @@
 // found, ranking.h puts them in order.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,12 +28,25 @@ struct CodePlace {
   std::string text{};  // of the source line or statement
 };
 
+// A function that was active.
+struct StackFrame {
+  CodePlace place{};  // where it had come to
+  bool own = false;   // the program's own source, not a library's or a header's of the system
+};
+
+// The innermost one of the program's own.
+inline auto first_own(const std::vector<StackFrame>& stack) {
+  return std::find_if(stack.begin(), stack.end(), [](const StackFrame& f) { return f.own; });
+}
+
 struct FindingAccess {
   std::string role{};
   ThreadId thread{};
   std::string thread_name{};
   Seq seq{};  // of the instruction; of what the kernel or free() did, the next one
+  // The instruction and, of the functions that were active, the innermost one of the program's own.
   CodePlace place{};
+  std::vector<StackFrame> stack{};  // innermost first; empty where there are none, or not known
   TouchKind kind = TouchKind::kRead;
   bool atomic = false;
   bool kernel = false;

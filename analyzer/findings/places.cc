@@ -20,10 +20,6 @@ std::string_view library_of(std::string_view function) {
   return cxx ? "libstdc++.so, linked in" : "libc.so, linked in";
 }
 
-bool is_system_header(std::string_view file) {
-  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
-}
-
 }  // namespace
 
 CodeName Places::code(Pc pc) {
@@ -41,20 +37,27 @@ std::vector<std::string_view> Places::functions(Pc pc) {
   return names;
 }
 
-CodePlace Places::place(Pc pc) {
+CodePlace Places::place(Pc pc) { return place(pc, map_.at(pc).own_frame()); }
+
+CodePlace Places::place(Pc pc, const Frame& frame) {
   const Place& found = map_.at(pc);
-  auto frame = std::find_if(found.frames.begin(), found.frames.end(),
-                            [](const Frame& f) { return !is_system_header(f.file); });
-  if (frame == found.frames.end()) --frame;
   CodePlace place;
   place.pc = pc;
   place.module = file_name(found.module);
   place.offset = found.offset;
-  place.file = frame->file;
-  place.line = frame->line;
-  place.function = frame->function;
-  place.text = map_.source_line(frame->file, frame->line);
+  place.file = frame.file;
+  place.line = frame.line;
+  place.function = frame.function;
+  place.text = map_.source_line(frame.file, frame.line);
   return place;
+}
+
+std::vector<StackFrame> Places::frames(Pc pc) {
+  std::vector<StackFrame> frames;
+  bool user = map_.is_user(pc);
+  for (const Frame& frame : map_.at(pc).frames)
+    frames.push_back({place(pc, frame), user && !is_system_header(frame.file)});
+  return frames;
 }
 
 CodePlace Places::place(StatementId id) {

@@ -24,6 +24,8 @@ class Places : public CodeNames {
   std::vector<std::string_view> functions(Pc pc) override;
   // In the innermost function that is not from a header of the system.
   CodePlace place(Pc pc);
+  // In each of the functions that were inlined there, the innermost first, and in the real one.
+  std::vector<StackFrame> frames(Pc pc);
   CodePlace place(StatementId statement);
   // "buf->outcnt", "table+8", "" where nothing is known.
   std::string variable(Addr address, std::uint64_t size) { return map_.variable_at(address, size); }
@@ -31,6 +33,8 @@ class Places : public CodeNames {
   std::string lock(Addr address);
 
  private:
+  CodePlace place(Pc pc, const Frame& frame);
+
   const TraceReader& trace_;
   SourceMap map_;
 };

@@ -13,10 +13,15 @@ bool matches(const Suppressions::FindingRule& rule, const Finding& finding) {
                               [&](const std::string& d) { return glob_matches(rule.detector, d); });
   if (!detector) return false;
   if (rule.what == What::kVariable) return glob_matches(rule.glob, finding.variable);
+  auto meant = [&rule](const CodePlace& place) {
+    return glob_matches(rule.glob, rule.what == What::kFile ? place.file : place.function);
+  };
+  // What is told of who called a library is in its functions, too.
   return std::any_of(
       finding.accesses.begin(), finding.accesses.end(), [&](const FindingAccess& access) {
-        const CodePlace& place = access.place;
-        return glob_matches(rule.glob, rule.what == What::kFile ? place.file : place.function);
+        return meant(access.place) ||
+               std::any_of(access.stack.begin(), first_own(access.stack),
+                           [&meant](const StackFrame& frame) { return meant(frame.place); });
       });
 }
 

@@ -28,12 +28,6 @@ struct Mapped {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Compilers that are installed elsewhere bring the C++ library's headers in such a folder, too.
-bool is_system_header(std::string_view file) {
-  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
-         file.find("/include/c++/") != std::string_view::npos;
-}
-
 std::vector<Pc> ascending(std::vector<Pc> pcs) {
   std::sort(pcs.begin(), pcs.end());
   pcs.erase(std::unique(pcs.begin(), pcs.end()), pcs.end());
@@ -137,6 +131,11 @@ Place SourceMap::Impl::place_of(Pc pc) {
     if (symbol != nullptr) place.frames.back().function = function_of(*symbol);
   }
   return place;
+}
+
+bool is_system_header(std::string_view file) {
+  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
+         file.find("/include/c++/") != std::string_view::npos;
 }
 
 const Frame& Place::own_frame() const {

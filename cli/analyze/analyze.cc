@@ -88,7 +88,8 @@ void add_options(Command& command, Options& options) {
   app.add_flag("--list-detectors", options.list_detectors, "what detectors there are");
   add_units(command, options.paper_units);
   app.add_option("--suppressions", options.suppressions, "more rules for what to leave out")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->allow_extra_args(false);  // what follows is TRACE; more of them are given one by one
   app.add_flag("--gen-suppressions", options.gen_suppressions,
                "print rules that would leave out the findings");
   add_format(command, options.format);
@@ -161,24 +162,24 @@ void walk(const TraceReader& trace, Scan& scan, bool quiet, Report& report) {
   }
 }
 
-// What the failure of a run follows from. Its parts point to each other.
-struct FailureSlice {
-  FailureSlice(const TraceReader& trace, Diagnostics& diagnostics)
-      : explainer(trace, diagnostics), explanation(explainer.explain("fault", {})) {}
-  Explainer explainer;
-  Result<Explanation> explanation;
-};
-
 bool is_for_slice(const Finding& finding, const std::vector<Chosen>& chosen) {
   return std::any_of(chosen.begin(), chosen.end(), [&finding](const Chosen& one) {
     return one.on_slice && one.info->name == finding.detectors.front();
   });
 }
 
+// What was found, and the failure, are explained from one model of the run. Its parts point to each
+// other.
+struct Explained {
+  std::optional<Explainer> explainer{};              // when there is something to explain
+  std::optional<Result<Explanation>> explanation{};  // of the failure, if the run failed
+};
+
 // Says where on the slice findings lie. What nobody asked for goes unless it led to the failure.
-void mark(FailureSlice& slice, const std::vector<Chosen>& chosen, std::vector<Finding>& findings) {
+void mark(Explained& explained, const std::vector<Chosen>& chosen, std::vector<Finding>& findings) {
   std::optional<Nearness> nearness;
-  if (slice.explanation) nearness.emplace(slice.explanation->slice, slice.explainer.story_input());
+  if (*explained.explanation)
+    nearness.emplace((*explained.explanation)->slice, explained.explainer->story_input());
   std::erase_if(findings, [&](Finding& finding) {
     bool whole = is_for_slice(finding, chosen);
     if (nearness) {
@@ -204,9 +205,9 @@ void keep_nearest(const std::vector<Chosen>& chosen, Report& report) {
   }
 }
 
-// The pipeline. `slice` stays empty when the run did not fail.
+// The pipeline.
 void analyze(const TraceReader& trace, const Options& options, const Suppressions& rules,
-             Places& places, bool quiet, std::optional<FailureSlice>& slice, Report& report) {
+             Places& places, bool quiet, Explained& explained, Report& report) {
   Stats stats(options.stats, trace.steps());
   // One walk of the trace feeds all detectors.
   LockSets lock_sets;
@@ -241,26 +242,32 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   report.statistics.emplace_back("accesses", scan.accesses());
   stats.pass("detect");
   // From here on all that detectors found is known; a second look gives it values and names.
-  Source source{trace, scan.moments(), scan.sites(), lock_sets, places};
   collect(detectors);
   judge_harm(detectors, options.paper_units, scan);
+  std::vector<RawFinding> found;
   for (Running& running : detectors) {
     for (const Chosen* teller : running.tellers) {
       std::vector<RawFinding> raw = told(*teller, running, failed(trace), report.diagnostics);
       judge_units(*teller->info, options.paper_units, scan, raw);
-      std::vector<Finding> found = complete(source, raw);
-      report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
-                             std::move_iterator(found.end()));
+      std::move(raw.begin(), raw.end(), std::back_inserter(found));
     }
+  }
+  stats.pass("judge");
+  if (!found.empty() || failed(trace)) explained.explainer.emplace(trace, report.diagnostics);
+  stats.pass("model");
+  if (!found.empty()) {
+    InstanceReader& instances = explained.explainer->story_input().instances;
+    Source source{trace, instances, scan.moments(), scan.sites(), lock_sets, places};
+    report.findings = complete(source, found, report.diagnostics);
   }
   stats.pass("complete");
   // If the run failed, what lies on the way to the failure is told from the rest.
   if (failed(trace)) {
-    slice.emplace(trace, report.diagnostics);
-    mark(*slice, options.detectors, report.findings);
-    if (!slice->explanation) {
+    explained.explanation = explained.explainer->explain("fault", {});
+    mark(explained, options.detectors, report.findings);
+    if (!*explained.explanation) {
       report.diagnostics.add("no-slice", Severity::kError, 1,
-                             slice->explanation.error().describe());
+                             explained.explanation->error().describe());
     }
     stats.pass("slice");
   }
@@ -277,7 +284,11 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   rank(report.findings);
   keep_nearest(options.detectors, report);
   stats.pass("rank");
-  if (trace.ending().thread) report.last_place = last_place(trace, places);
+  if (!trace.ending().thread) return;
+  report.last_place = explained.explainer
+                          ? last_own_place(trace, explained.explainer->story_input().instances,
+                                           places, report.diagnostics)
+                          : last_place(trace, places);
 }
 
 }  // namespace
@@ -306,11 +317,11 @@ int run_analyze(const Arguments& arguments) {
   if (!rules) return kUsage;
   Report report{.trace = *trace, .diagnostics = trace->diagnostics()};
   Places places(*trace, report.diagnostics);
-  std::optional<FailureSlice> failure;
-  analyze(*trace, options, *rules, places, command.quiet(), failure, report);
+  Explained explained;
+  analyze(*trace, options, *rules, places, command.quiet(), explained, report);
   std::optional<SliceReport> slice;
-  if (failure && failure->explanation) {
-    slice.emplace(SliceReport{*trace, failure->explainer.source(), *failure->explanation});
+  if (explained.explanation && *explained.explanation) {
+    slice.emplace(SliceReport{*trace, explained.explainer->source(), **explained.explanation});
     report.slice = &*slice;
   }
   if (options.gen_suppressions) {

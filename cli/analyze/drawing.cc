@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "slicer/instances.h"
+#include "dpdg/instance_reader.h"
 #include "symbols/source_map.h"
 
 namespace svd::cli {

@@ -47,6 +47,13 @@ Json access_json(const FindingAccess& access) {
   json["atomic"] = access.atomic;
   json["kernel"] = access.kernel;
   json["locks"] = access.locks;
+  Json stack = Json::array();
+  for (const StackFrame& frame : access.stack) {
+    Json& told = stack.emplace_back(Json::object());
+    add_place(told, frame.place);
+    told["own"] = frame.own;
+  }
+  json["stack"] = std::move(stack);
   return json;
 }
 

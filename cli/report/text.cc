@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "analyze/info_facts.h"
 #include "findings/summary.h"
@@ -57,6 +58,27 @@ std::string_view action(const FindingAccess& access) {
 std::string locks(const FindingAccess& access) {
   std::string text;
   for (const std::string& lock : access.locks) text += (text.empty() ? "holds " : ", ") + lock;
+  return text;
+}
+
+// Of a stack, what the program's own code was called by, and the library's function that it called.
+constexpr std::size_t kCallers = 3;
+
+std::string library_call(const FindingAccess& access) {
+  auto own = first_own(access.stack);
+  if (own == access.stack.begin() || own == access.stack.end()) return "";
+  const std::string& function = std::prev(own)->place.function;
+  return function.empty() ? "" : "in " + function;
+}
+
+std::string callers(const FindingAccess& access) {
+  std::vector<std::string> all;
+  for (const StackFrame& frame : access.stack)
+    if (frame.own) all.push_back(describe(frame.place));
+  std::string text;
+  for (std::size_t i = 1; i < std::min(all.size(), kCallers + 1); ++i)
+    text += (i == 1 ? "called from " : ", ") + all[i];
+  if (all.size() > kCallers + 1) text += fmt::format(" and {} more", all.size() - kCallers - 1);
   return text;
 }
 
@@ -155,8 +177,8 @@ class Text {
       row(fmt::format("{}", access.seq.value), where(access.place));
       row("", access.place.text.empty() ? "" : "  " + access.place.text);
       row("", "  " + what(access));
-      std::string held = locks(access);
-      row("", held.empty() ? "" : "  " + held);
+      for (const std::string& more : {library_call(access), callers(access), locks(access)})
+        row("", more.empty() ? "" : "  " + more);
     }
   }
 

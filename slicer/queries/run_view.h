@@ -10,8 +10,8 @@
 #include <memory>
 #include <optional>
 
+#include "dpdg/instance_reader.h"
 #include "dpdg/program_model.h"
-#include "slicer/instances.h"
 #include "slicer/queries/run_index.h"
 
 namespace svd {

@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <functional>
 
+#include "dpdg/instance_reader.h"
 #include "plain_slice.h"
 #include "slicer/backward.h"
 #include "slicer/forward.h"
-#include "slicer/instances.h"
 #include "slicer/reduction.h"
 #include "support/random_run.h"
 #include "support/reference_graph.h"
@@ -372,11 +372,51 @@ TEST(Instances, StacksAskedForTogetherAreThoseAskedForAlone) {
       InstanceReader alone(run.trace, run.model.code, run.model.control);
       alone.ask_stack(seq, thread);
       alone.answer(run.diagnostics);
-      ASSERT_EQ(together.stack(seq), alone.stack(seq)) << "seed " << seed << ", at " << seq.value;
-      calls += alone.stack(seq).size();
+      ASSERT_EQ(together.stack(seq, thread), alone.stack(seq, thread))
+          << "seed " << seed << ", at " << seq.value;
+      calls += alone.stack(seq, thread).size();
     }
   }
   EXPECT_GT(calls, runs());
+}
+
+// Only the last instruction of an execution can call or return.
+TEST(Instances, StacksAreTheSameThroughoutAnExecution) {
+  struct Walk {
+    std::vector<Exec> execs;
+    void exec(const Exec& exec) { execs.push_back(exec); }
+    void event(const Event&) {}
+  };
+  std::size_t compared = 0;
+  for (std::size_t seed = 0; seed < runs() / 10; ++seed) {
+    std::mt19937_64 random(seed);
+    MachineRun run(random);
+    InstanceReader instances(run.trace, run.model.code, run.model.control);
+    std::vector<std::vector<std::pair<Seq, ThreadId>>> executions;
+    run.trace.scan(TraceReader::Order::kForward, {}, run.diagnostics, [&](const Chunk& chunk) {
+      Walk walk;
+      chunk.walk(walk);
+      for (const Exec& exec : walk.execs) {
+        auto& instructions = executions.emplace_back();
+        for (Seq seq = exec.seq; seq < exec.end(); seq = seq + 1) {
+          instructions.emplace_back(seq, exec.thread);
+          instances.ask_stack(seq, exec.thread);
+        }
+      }
+      return true;
+    });
+    instances.answer(run.diagnostics);
+    for (const auto& instructions : executions) {
+      auto [first, thread] = instructions.front();
+      for (auto [seq, same] : instructions) {
+        ASSERT_EQ(instances.stack(seq, same), instances.stack(first, thread))
+            << "seed " << seed << ", at " << seq.value;
+        for (Seq call : instances.stack(seq, same)) ASSERT_LT(call, first) << "seed " << seed;
+        compared += instances.stack(seq, same).size();
+      }
+    }
+  }
+  EXPECT_GT(compared, runs());
 }
 
 TEST(Slice, IsTheDefinitionOnRandomMachineCode) {

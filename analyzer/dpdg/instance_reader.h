@@ -5,11 +5,12 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "dpdg/code_table.h"
 #include "dpdg/control_index.h"
-#include "slicer/slice.h"
+#include "dpdg/instance.h"
 #include "svd/trace/reader.h"
 
 namespace svd {
@@ -27,25 +28,24 @@ class InstanceReader {
       : trace_(trace), code_(code), control_(control) {}
 
   void ask(Seq seq) { facts_.try_emplace(seq); }
-  // The active calls too.
-  void ask_stack(Seq seq, ThreadId thread) { stacks_.try_emplace(seq, Stack{thread, {}}); }
+  // The calls that are active in the thread when the run comes to the instruction.
+  void ask_stack(Seq seq, ThreadId thread) { stacks_.try_emplace({seq, thread}); }
   void answer(Diagnostics& diagnostics);
 
   // What was asked and answered.
   const InstanceFacts& facts(Seq seq) const { return facts_.at(seq); }
   // Outermost first.
-  const std::vector<Seq>& stack(Seq seq) const { return *stacks_.at(seq).calls; }
+  const std::vector<Seq>& stack(Seq seq, ThreadId thread) const {
+    return *stacks_.at({seq, thread});
+  }
 
  private:
-  struct Stack {
-    ThreadId thread;
-    std::optional<std::vector<Seq>> calls{};  // when they are known
-  };
   const TraceReader& trace_;
   const CodeTable& code_;
   const ControlIndex& control_;
   std::map<Seq, InstanceFacts> facts_;
-  std::map<Seq, Stack> stacks_;
+  // When they are known.
+  std::map<std::pair<Seq, ThreadId>, std::optional<std::vector<Seq>>> stacks_;
 };
 
 }  // namespace svd

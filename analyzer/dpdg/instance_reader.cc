@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slicer/instances.h"
+#include "dpdg/instance_reader.h"
 
 #include <algorithm>
 
@@ -51,11 +51,11 @@ void InstanceReader::answer(Diagnostics& diagnostics) {
     fact = next;
   }
   std::vector<ControlIndex::Point> points;
-  for (const auto& [seq, stack] : stacks_)
-    if (!stack.calls) points.push_back({seq, stack.thread});
+  for (const auto& [at, stack] : stacks_)
+    if (!stack) points.push_back({at.first, at.second});
   auto calls = control_.call_stacks(trace_, points);
   for (std::size_t i = 0; i < points.size(); ++i)
-    stacks_.at(points[i].seq).calls = std::move(calls[i]);
+    stacks_.at({points[i].seq, points[i].thread}) = std::move(calls[i]);
 }
 
 }  // namespace svd
