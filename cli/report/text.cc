@@ -11,6 +11,7 @@
 #include "analyze/info_facts.h"
 #include "findings/summary.h"
 #include "report/report.h"
+#include "symbols/function_name.h"
 
 namespace svd::cli {
 namespace {
@@ -68,7 +69,7 @@ std::string library_call(const FindingAccess& access) {
   auto own = first_own(access.stack);
   if (own == access.stack.begin() || own == access.stack.end()) return "";
   const std::string& function = std::prev(own)->place.function;
-  return function.empty() ? "" : "in " + function;
+  return function.empty() ? "" : "in " + without_template_arguments(function);
 }
 
 std::string callers(const FindingAccess& access) {
