@@ -39,12 +39,11 @@ AccessFilter::AccessFilter(const TraceReader& trace, const Rules& rules, CodeNam
     : trace_(trace), rules_(rules), names_(names), code_(trace.blocks().size()), threads_(threads) {
   if (!rules.annotations.any_variables()) return;
   for (const Variable& variable : names.variables()) {
-    std::uint64_t size = std::max<std::uint64_t>(variable.size, 1);
-    if (rules.annotations.variable(variable.name)) {
-      atomic_variables_.add(variable.address, size);
-    } else if (rules.annotations.part_of(variable.name)) {
-      variables_.add(variable.address, size);
-    }
+    bool whole = rules.annotations.variable(variable.name);
+    if (!whole && !rules.annotations.part_of(variable.name)) continue;
+    Annotated& known = variables_[variable.address];
+    known.end = std::max(known.end, variable.address + std::max<std::uint64_t>(variable.size, 1));
+    known.whole = known.whole || whole;
   }
 }
 
@@ -81,7 +80,7 @@ void AccessFilter::find_atomics(BlockId id, const CodeName& name, Code& code) {
   for (const Slot& slot : block.slots) {
     Pc pc = block.instructions[slot.instruction].pc;
     std::vector<std::string_view> functions = names_.functions(pc);
-    bool atomic = std::any_of(functions.begin(), functions.end(), is_atomic);
+    bool atomic = std::count_if(functions.begin(), functions.end(), is_atomic) != 0;
     if (annotations.any_variables() && !name.system)
       atomic = annotations.variable(names_.operand(pc)) || atomic;
     if (!atomic) continue;
@@ -93,8 +92,9 @@ void AccessFilter::find_atomics(BlockId id, const CodeName& name, Code& code) {
 }
 
 bool AccessFilter::has_rule(BlockId id, std::size_t instruction, Addr address, std::uint64_t size) {
-  if (atomic_variables_.any(address, size)) return true;
-  if (variables_.any(address, size)) {
+  auto variable = variables_.lower_bound(address + std::max<std::uint64_t>(size, 1));
+  if (variable != variables_.begin() && (--variable)->second.end > address) {
+    if (variable->second.whole) return true;
     auto [known, added] = parts_.try_emplace({address, size});
     if (added) known->second = rules_.annotations.variable(names_.variable(address, size));
     if (known->second) return true;

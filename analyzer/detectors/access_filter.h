@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "detectors/byte_set.h"
 #include "detectors/code_names.h"
 #include "detectors/rules.h"
 #include "detectors/touch.h"
@@ -82,6 +81,11 @@ class AccessFilter {
     bool stub = false;       // it is part of a procedure linkage table
     std::uint16_t module = 0;
   };
+  // A variable of static storage that rules call atomic: all of it, or parts of it perhaps.
+  struct Annotated {
+    Addr end{};
+    bool whole = false;
+  };
   // A system library that was entered, from user code or from another one.
   struct Entry {
     std::uint16_t module = 0;
@@ -111,8 +115,7 @@ class AccessFilter {
   std::vector<Code> code_;
   std::unordered_map<BlockId, std::vector<bool>> atomics_;  // by instruction
   std::map<std::pair<std::string, std::string>, bool> atomic_functions_;
-  ByteSet atomic_variables_;
-  ByteSet variables_;  // of which parts may be atomic
+  std::map<Addr, Annotated> variables_;  // by where they begin
   std::map<std::pair<Addr, std::uint64_t>, bool> parts_;
   std::map<std::string, std::uint16_t> modules_;
   std::vector<Thread> threads_;

@@ -71,7 +71,11 @@ class HandOver : public CodeNames {
     return {pc == kLook ? "look" : "work"};
   }
   std::vector<Variable> variables() override {
-    return {{"box", Addr(kBox), 16}, {"parcel", Addr(kParcel), 4}};
+    // A symbol of a damaged file, and what has two names.
+    return {{"huge", Addr(0x10), std::uint64_t{1} << 62},
+            {"box", Addr(kBox), 16},
+            {"box.0", Addr(kBox), 16},
+            {"parcel", Addr(kParcel), 4}};
   }
   std::string variable(Addr address, std::uint64_t) override {
     return address == Addr(kReady) ? "box.ready" : "";
@@ -107,8 +111,8 @@ std::size_t races_with(const std::string& annotations) {
 TEST(Annotations, WithoutThemAPlainFlagRacesAndOrdersNothing) { EXPECT_EQ(races_with(""), 2U); }
 
 TEST(Annotations, AnAtomicVariableOrdersWhatItPublishes) {
-  for (const char* rule : {"box", "box.ready", "b?x.*", "*.ready", "[ab]ox*", "mail->state.ready",
-                           "*->state.ready", "mail->state"})
+  for (const char* rule : {"box", "box.0", "box.ready", "b?x.*", "*.ready", "[ab]ox*",
+                           "mail->state.ready", "*->state.ready", "mail->state"})
     EXPECT_EQ(races_with("atomic variable " + std::string(rule)), 0U) << rule;
   for (const char* rule : {"ready", "box.read", "bo", "state", "mail", "parcels", "box.ready.x"})
     EXPECT_EQ(races_with("atomic variable " + std::string(rule)), 2U) << rule;
@@ -143,11 +147,11 @@ TEST(Annotations, TwoAtomicWritesDoNotRace) {
 
 TEST(Annotations, CountWhatTheyMeant) {
   HandOver run(
-      "# comment\n\natomic variable box.*\natomic variable *ready  # all\natomic code * r*\n"
+      "# comment\n\natomic variable box.r*\natomic variable *ready  # all\natomic code * r*\n"
       "atomic variable none\natomic code mail none\n");
   run.put().raise().look().take().races();
   EXPECT_THAT(run.uses(), ElementsAre("atomic code * r*: 1", "atomic code mail none: 0",
-                                      "atomic variable box.*: 1", "atomic variable *ready: 3",
+                                      "atomic variable box.r*: 1", "atomic variable *ready: 3",
                                       "atomic variable none: 0"));
 }
 
