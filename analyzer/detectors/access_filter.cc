@@ -34,40 +34,73 @@ bool is_linkage(const Block& block) {
 
 }  // namespace
 
+AccessFilter::AccessFilter(const TraceReader& trace, const Rules& rules, CodeNames& names,
+                           std::size_t threads)
+    : trace_(trace), rules_(rules), names_(names), code_(trace.blocks().size()), threads_(threads) {
+  if (!rules.annotations.any_variables()) return;
+  for (const Variable& variable : names.variables()) {
+    bool whole = rules.annotations.variable(variable.name);
+    if (!whole && !rules.annotations.part_of(variable.name)) continue;
+    Annotated& known = variables_[variable.address];
+    known.end = std::max(known.end, variable.address + std::max<std::uint64_t>(variable.size, 1));
+    known.whole = known.whole || whole;
+  }
+}
+
 void AccessFilter::classify(BlockId id, Code& code) {
   const Block& block = trace_.blocks()[id.value];
   code.kind = Kind::kUser;
   code.counts = true;
+  code.atomics = rules_.annotations.any_variables();
   if (block.instructions.empty()) return;
   CodeName name = names_.code(block.instructions.front().pc);
   code.named = !name.function.empty();
   code.returns = ends_with_return(block);
   code.stub = is_linkage(block);
-  code.counts = !rules_.code(name.module, name.function);
-  if (code.counts) find_atomics(id, name.module, code);
+  code.counts = !rules_.suppressions.code(name.module, name.function);
+  if (code.counts) find_atomics(id, name, code);
   auto next = static_cast<std::uint16_t>(modules_.size());
   code.module = modules_.emplace(name.module, next).first->second;
-  if (rules_.code(name.module, "")) {
+  if (rules_.suppressions.code(name.module, "")) {
     code.kind = Kind::kTransparent;
   } else if (name.system) {
     code.kind = Kind::kSystem;
-    code.overreads = !code.named || rules_.overread(name.module, name.function);
+    code.overreads = !code.named || rules_.suppressions.overread(name.module, name.function);
   }
 }
 
-void AccessFilter::find_atomics(BlockId id, const std::string& module, Code& code) {
+void AccessFilter::find_atomics(BlockId id, const CodeName& name, Code& code) {
+  const Annotations& annotations = rules_.annotations;
+  auto is_atomic = [&](std::string_view function) {
+    auto [known, added] = atomic_functions_.try_emplace({name.module, std::string(function)});
+    if (added) known->second = annotations.code(name.module, function);
+    return known->second;
+  };
   const Block& block = trace_.blocks()[id.value];
   for (const Slot& slot : block.slots) {
-    for (std::string_view function : names_.functions(block.instructions[slot.instruction].pc)) {
-      auto [known, added] = atomic_functions_.try_emplace({module, std::string(function)});
-      if (added) known->second = rules_.atomic(module, function);
-      if (!known->second) continue;
-      code.atomics = true;
-      std::vector<bool>& atomics = atomics_[id];
-      atomics.resize(block.instructions.size());
-      atomics[slot.instruction] = true;
-    }
+    Pc pc = block.instructions[slot.instruction].pc;
+    std::vector<std::string_view> functions = names_.functions(pc);
+    bool atomic = std::count_if(functions.begin(), functions.end(), is_atomic) != 0;
+    if (annotations.any_variables() && !name.system)
+      atomic = annotations.variable(names_.operand(pc)) || atomic;
+    if (!atomic) continue;
+    code.atomics = true;
+    std::vector<bool>& atomics = atomics_[id];
+    atomics.resize(block.instructions.size());
+    atomics[slot.instruction] = true;
   }
+}
+
+bool AccessFilter::has_rule(BlockId id, std::size_t instruction, Addr address, std::uint64_t size) {
+  auto variable = variables_.lower_bound(address + std::max<std::uint64_t>(size, 1));
+  if (variable != variables_.begin() && (--variable)->second.end > address) {
+    if (variable->second.whole) return true;
+    auto [known, added] = parts_.try_emplace({address, size});
+    if (added) known->second = rules_.annotations.variable(names_.variable(address, size));
+    if (known->second) return true;
+  }
+  auto atomics = atomics_.find(id);
+  return atomics != atomics_.end() && atomics->second[instruction];
 }
 
 bool AccessFilter::in_system(Thread& state, const Code& code) {

@@ -6,6 +6,8 @@
 // when fwrite does. The same holds where one system library calls another. Code without a name that
 // the program calls in a system library counts (those are the variants of string functions for this
 // processor); code without a name to which the program returns does not (the start of threads).
+//
+// And which of their accesses are atomic because a rule says so.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,7 @@
 #include <vector>
 
 #include "detectors/code_names.h"
-#include "detectors/suppressions.h"
+#include "detectors/rules.h"
 #include "detectors/touch.h"
 #include "svd/trace/chunk.h"
 #include "svd/trace/reader.h"
@@ -34,13 +36,7 @@ enum class Counts : std::uint8_t {
 class AccessFilter {
  public:
   // All must outlive it.
-  AccessFilter(const TraceReader& trace, const Suppressions& rules, CodeNames& names,
-               std::size_t threads)
-      : trace_(trace),
-        rules_(rules),
-        names_(names),
-        code_(trace.blocks().size()),
-        threads_(threads) {}
+  AccessFilter(const TraceReader& trace, const Rules& rules, CodeNames& names, std::size_t threads);
 
   // To be asked of every execution of a thread, in order.
   Counts counts(ThreadIndex thread, const Exec& exec) {
@@ -61,9 +57,9 @@ class AccessFilter {
   // The answer to the thread's last question.
   Counts counts(ThreadIndex thread) const { return threads_[thread.value].last; }
 
-  // Whether a rule says that what the block's instruction accesses is atomic.
-  bool is_atomic(BlockId id, std::size_t instruction) const {
-    return code_[id.value].atomics && atomics_.at(id)[instruction];
+  // Whether a rule says that the access of the block's instruction is atomic.
+  bool is_atomic(BlockId id, std::size_t instruction, Addr address, std::uint64_t size) {
+    return code_[id.value].atomics && has_rule(id, instruction, address, size);
   }
   // Whether the block only passes a call on to another module.
   bool is_stub(BlockId id) const { return code_[id.value].stub; }
@@ -81,9 +77,14 @@ class AccessFilter {
     bool overreads = false;  // a rule says so
     bool named = false;      // its function has a name
     bool returns = false;    // it ends with a return
-    bool atomics = false;    // it has instructions that a rule calls atomic
+    bool atomics = false;    // it may have accesses that a rule calls atomic
     bool stub = false;       // it is part of a procedure linkage table
     std::uint16_t module = 0;
+  };
+  // A variable of static storage that rules call atomic: all of it, or parts of it perhaps.
+  struct Annotated {
+    Addr end{};
+    bool whole = false;
   };
   // A system library that was entered, from user code or from another one.
   struct Entry {
@@ -104,15 +105,18 @@ class AccessFilter {
     return code;
   }
   void classify(BlockId id, Code& code);
-  void find_atomics(BlockId id, const std::string& module, Code& code);
+  void find_atomics(BlockId id, const CodeName& name, Code& code);
+  bool has_rule(BlockId id, std::size_t instruction, Addr address, std::uint64_t size);
   static bool in_system(Thread& state, const Code& code);
 
   const TraceReader& trace_;
-  const Suppressions& rules_;
+  const Rules& rules_;
   CodeNames& names_;
   std::vector<Code> code_;
   std::unordered_map<BlockId, std::vector<bool>> atomics_;  // by instruction
   std::map<std::pair<std::string, std::string>, bool> atomic_functions_;
+  std::map<Addr, Annotated> variables_;  // by where they begin
+  std::map<std::pair<Addr, std::uint64_t>, bool> parts_;
   std::map<std::string, std::uint16_t> modules_;
   std::vector<Thread> threads_;
 };

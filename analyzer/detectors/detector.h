@@ -10,7 +10,7 @@
 #include "cfg/control_flow.h"
 #include "detectors/code_names.h"
 #include "detectors/raw_finding.h"
-#include "detectors/suppressions.h"
+#include "detectors/rules.h"
 #include "detectors/sync_model.h"
 #include "detectors/touch.h"
 #include "dpdg/code_table.h"
@@ -23,7 +23,7 @@ namespace svd {
 // What a detector can look at before the walk begins.
 struct Preparation {
   const TraceReader& trace;
-  const Suppressions& rules;
+  const Rules& rules;
   CodeNames& names;
   Diagnostics& diagnostics;
   LazyControlFlow& flow;

@@ -19,8 +19,7 @@ constexpr std::uint32_t kFutex = 202;
 
 }  // namespace
 
-Scan::Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names,
-           LockSets& lock_sets)
+Scan::Scan(const TraceReader& trace, const Rules& rules, CodeNames& names, LockSets& lock_sets)
     : Scan({trace, rules, names, diagnostics_, own_flow_, own_code_}, lock_sets) {}
 
 Scan::Scan(const Preparation& run, LockSets& lock_sets)
@@ -130,7 +129,8 @@ inline void Scan::accesses(const Exec& exec, Moment first) {
     access.site = user ? sites_.of(exec.shape->id, memory.slot->instruction) : user_site;
     access.kind = memory.slot->write ? TouchKind::kWrite : TouchKind::kRead;
     access.atomic =
-        memory.slot->atomic || filter_.is_atomic(exec.shape->id, memory.slot->instruction);
+        memory.slot->atomic ||
+        filter_.is_atomic(exec.shape->id, memory.slot->instruction, memory.address, memory.size);
     access.shared = !shared_ || shared_->any(memory.address, memory.size);
     if (waits_.any() && waits_.flag(memory.address, memory.size)) return flag(access);
     bool releases = access.atomic && memory.slot->write;

@@ -27,7 +27,7 @@ namespace svd {
 class Scan : private OrderListener {
  public:
   // All must outlive it.
-  Scan(const TraceReader& trace, const Suppressions& rules, CodeNames& names, LockSets& lock_sets);
+  Scan(const TraceReader& trace, const Rules& rules, CodeNames& names, LockSets& lock_sets);
   // Another walk over the same run.
   Scan(const Preparation& run, LockSets& lock_sets);
 
@@ -71,7 +71,7 @@ class Scan : private OrderListener {
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override;
 
   const TraceReader& trace_;
-  const Suppressions& rules_;
+  const Rules& rules_;
   CodeNames& names_;
   Diagnostics diagnostics_;
   LazyControlFlow own_flow_;  // unless another walk has made it

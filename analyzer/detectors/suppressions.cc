@@ -3,10 +3,6 @@
 #include "detectors/suppressions.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
-
-#include <algorithm>
-#include <sstream>
 
 namespace svd {
 namespace {
@@ -84,12 +80,6 @@ overread libc.so* *str*
 overread libc.so* *wcs*
 overread libc.so* *memchr*
 overread libc.so* *memrchr*
-# Atomic types of C++, whose loads and most stores are plain instructions, and what guards the
-# initialization of static variables.
-atomic * std::atomic*
-atomic * std::__atomic*
-atomic * __gnu_cxx::__atomic*
-atomic libstdc++* __cxa_guard_*
 # C++ streams and locales, and the allocator behind new.
 code libstdc++* operator?new*
 code libstdc++* operator?delete*
@@ -103,15 +93,7 @@ code libstdc++* std::ctype*
 code libstdc++* std::__detail::*
 )";
 
-std::string file_name(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
-
 }  // namespace
-
-bool glob_matches(const std::string& pattern, const std::string& text) {
-  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-}
 
 std::string_view Suppressions::built_in_text() { return kBuiltIn; }
 
@@ -121,68 +103,40 @@ Suppressions Suppressions::built_in() {
   return rules;
 }
 
-std::vector<Suppressions::CodeRule>* Suppressions::rules_called(std::string_view name) {
-  if (name == "code") return &code_rules_;
-  if (name == "overread") return &overread_rules_;
-  return name == "atomic" ? &atomic_rules_ : nullptr;
-}
-
 Status Suppressions::add(std::string_view rules, const std::string& name_for_errors) {
-  std::istringstream lines{std::string(rules)};
-  std::string line;
-  for (std::uint64_t number = 1; std::getline(lines, line); ++number) {
-    auto wrong = [&](std::string what) {
-      return Error{ErrorKind::kText, name_for_errors, {}, number, std::move(what)};
-    };
-    std::istringstream words{line};
-    std::vector<std::string> word;
-    for (std::string w; words >> w;) word.push_back(w);
-    if (word.empty() || word[0].starts_with('#')) continue;
-    if (word.size() == 3 && rules_called(word[0]) != nullptr) {
-      rules_called(word[0])->push_back({word[1], word[2]});
-    } else if (word[0] == "finding" && word.size() == 4) {
+  using Wrong = std::optional<std::string>;
+  return each_rule(rules, name_for_errors, [this](const std::vector<std::string>& word) -> Wrong {
+    if (word.size() == 3 && (word[0] == "code" || word[0] == "overread")) {
+      (word[0] == "code" ? code_rules_ : overread_rules_).push_back({word[1], word[2]});
+      return std::nullopt;
+    }
+    if (word[0] == "finding" && word.size() == 4) {
       using What = FindingRule::What;
       if (word[2] != "function" && word[2] != "file" && word[2] != "variable")
-        return wrong("findings are suppressed by function, file or variable, not by " + word[2]);
+        return "findings are suppressed by function, file or variable, not by " + word[2];
       What what = word[2] == "function" ? What::kFunction
                   : word[2] == "file"   ? What::kFile
                                         : What::kVariable;
       finding_rules_.push_back({word[1], what, word[3]});
-    } else {
-      return wrong(
-          "expected 'code MODULE FUNCTION', 'overread MODULE FUNCTION', 'atomic MODULE FUNCTION' "
-          "or "
-          "'finding DETECTOR WHAT GLOB'");
+      return std::nullopt;
     }
-  }
-  return Done{};
-}
-
-bool Suppressions::any(const std::vector<CodeRule>& rules, std::string_view module,
-                       std::string_view function) {
-  std::string path(module);
-  std::string name = file_name(module);
-  std::string full(function);
-  std::string bare = full.substr(0, full.find('('));
-  return std::any_of(rules.begin(), rules.end(), [&](const CodeRule& rule) {
-    bool meant = (glob_matches(rule.module, name) || glob_matches(rule.module, path)) &&
-                 (glob_matches(rule.function, full) || glob_matches(rule.function, bare));
-    if (meant && !full.empty()) rule.used.insert(name + " " + full);
-    return meant;
+    if (word[0] == "atomic")
+      return "what is atomic is said in a file of --annotations, as 'atomic code MODULE FUNCTION'";
+    return "expected 'code MODULE FUNCTION', 'overread MODULE FUNCTION' or "
+           "'finding DETECTOR WHAT GLOB'";
   });
 }
 
 std::vector<Suppressions::Use> Suppressions::uses() const {
   std::vector<Use> uses;
-  auto add = [&uses](const char* kind, const std::vector<CodeRule>& rules) {
-    for (const CodeRule& rule : rules)
+  auto add = [&uses](const char* kind, const std::vector<CodePattern>& rules) {
+    for (const CodePattern& rule : rules)
       if (!rule.used.empty())
         uses.push_back(
             {fmt::format("{} {} {}", kind, rule.module, rule.function), false, rule.used.size()});
   };
   add("code", code_rules_);
   add("overread", overread_rules_);
-  add("atomic", atomic_rules_);
   constexpr const char* kWhat[] = {"function", "file", "variable"};
   for (const FindingRule& rule : finding_rules_)
     if (rule.uses != 0)

@@ -7,26 +7,21 @@
 //                                   are left out of the analysis
 //     overread MODULE FUNCTION      reads of more than 8 bytes by this code may go past what it
 //                                   looks at, and are left out
-//     atomic MODULE FUNCTION        what this code reads and writes is atomic, also where it is
-//                                   inlined
 //     finding DETECTOR WHAT GLOB    findings are not shown; WHAT is function, file or variable, and
 //                                   one access of the finding has to match
 //
-// MODULE, FUNCTION, DETECTOR and GLOB are shell patterns (*, ?, [a-z]). A module is meant by its
-// path or file name, a function with or without its parameters.
+// DETECTOR and GLOB are shell patterns, MODULE and FUNCTION as in rule_text.h.
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "detectors/rule_text.h"
 #include "svd/trace/result.h"
 
 namespace svd {
-
-bool glob_matches(const std::string& pattern, const std::string& text);
 
 class Suppressions {
  public:
@@ -38,13 +33,10 @@ class Suppressions {
   Status add(std::string_view rules, const std::string& name_for_errors);
 
   bool code(std::string_view module, std::string_view function) const {
-    return any(code_rules_, module, function);
+    return any_means(code_rules_, module, function);
   }
   bool overread(std::string_view module, std::string_view function) const {
-    return any(overread_rules_, module, function);
-  }
-  bool atomic(std::string_view module, std::string_view function) const {
-    return any(atomic_rules_, module, function);
+    return any_means(overread_rules_, module, function);
   }
 
   struct FindingRule {
@@ -65,16 +57,7 @@ class Suppressions {
   std::vector<Use> uses() const;
 
  private:
-  struct CodeRule {
-    std::string module, function;
-    mutable std::set<std::string>
-        used{};  // modules and functions that it was asked about and meant
-  };
-  std::vector<CodeRule>* rules_called(std::string_view name);
-  static bool any(const std::vector<CodeRule>& rules, std::string_view module,
-                  std::string_view function);
-
-  std::vector<CodeRule> code_rules_, overread_rules_, atomic_rules_;
+  std::vector<CodePattern> code_rules_, overread_rules_;
   std::vector<FindingRule> finding_rules_;
 };
 

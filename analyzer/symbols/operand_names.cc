@@ -196,7 +196,9 @@ std::optional<Target> OperandNames::Impl::local_pointer(int reg, Pc pc, Search& 
   for (const LocalVariable& local : search.debug.locals_at(pc.value - search.bias)) {
     if (local.in_memory || local.reg != reg) continue;
     const char* name = dwarf_diename(const_cast<Dwarf_Die*>(&local.entry));
-    return name == nullptr ? std::nullopt : follow({name, type_of(local.entry)});
+    // What a thread is given as a pointer to void stands in the same register by another name.
+    auto target = name == nullptr ? std::nullopt : follow({name, type_of(local.entry)});
+    if (target) return target;
   }
   return std::nullopt;
 }

@@ -265,6 +265,26 @@ std::vector<Variable> SourceMap::find_variables(std::string_view name) {
   return impl_->own_first([&](ModuleSource& module) { return module.find_variables(name); });
 }
 
+std::vector<Variable> SourceMap::variables() {
+  std::vector<Variable> found;
+  auto add = [&found](const SymbolTable& symbols) {
+    for (const Symbol* symbol : symbols.symbols())
+      found.push_back({symbol->name, Addr(symbol->address), symbol->size});
+  };
+  for (const auto& module : impl_->modules) {
+    if (module->owner() != Owner::kProgram) continue;
+    if (DebugInfo* debug = module->debug()) {
+      for (const DwarfVariable& variable : debug->variables()) {
+        found.push_back({std::string(debug->name_of(variable.entry)),
+                         Addr(variable.address + module->bias()), variable.size});
+      }
+    }
+    add(module->data());
+  }
+  add(impl_->recorded_data);
+  return found;
+}
+
 std::string_view SourceMap::variable_like(std::string_view name) {
   std::vector<std::string_view> names;
   for (const auto& module : impl_->modules)

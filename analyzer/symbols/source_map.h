@@ -90,6 +90,9 @@ class SourceMap {
   std::string operand_name(Pc pc);
   // Those of this name, with or without namespaces and classes, by address.
   std::vector<Variable> find_variables(std::string_view name);
+  // All of the program's own, without their parts; by debug information and by symbol, so that one
+  // can be there twice.
+  std::vector<Variable> variables();
   // For a message when there are none: the program's variable that may have been meant, or "".
   std::string_view variable_like(std::string_view name);
 

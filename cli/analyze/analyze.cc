@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iterator>
 #include <memory>
@@ -37,6 +38,7 @@ struct Options {
   std::string format = "text";
   std::vector<Chosen> detectors;
   std::vector<std::string> suppressions;
+  std::vector<std::string> annotations;
   int error_exitcode = 0;
   bool paper_units = false;
   bool gen_suppressions = false;
@@ -87,11 +89,15 @@ void add_options(Command& command, Options& options) {
       ->type_name("LIST");
   app.add_flag("--list-detectors", options.list_detectors, "what detectors there are");
   add_units(command, options.paper_units);
+  // Each time one file: what comes after it is the trace.
   app.add_option("--suppressions", options.suppressions, "more rules for what to leave out")
       ->type_name("FILE")
-      ->allow_extra_args(false);  // what follows is TRACE; more of them are given one by one
+      ->allow_extra_args(false);
   app.add_flag("--gen-suppressions", options.gen_suppressions,
                "print rules that would leave out the findings");
+  app.add_option("--annotations", options.annotations, "rules for what synchronises")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   add_format(command, options.format);
   app.add_option("--error-exitcode", options.error_exitcode, "exit with N when there are findings")
       ->type_name("N");
@@ -114,16 +120,33 @@ int list_detectors(const Command& command, const Options& options) {
 }
 
 // Rules that are built in, and those of the files; nothing when one of them is wrong.
-std::optional<Suppressions> rules_of(const Command& command, const Options& options) {
-  Suppressions rules = Suppressions::built_in();
-  for (const std::string& path : options.suppressions) {
-    auto text = TextInput::open(path);
-    Status added = text ? rules.add(text->text(), path) : Status(text.error());
-    if (added) continue;
-    command.complain(added.error().describe());
-    return std::nullopt;
-  }
+std::optional<Rules> rules_of(const Command& command, const Options& options) {
+  Rules rules = Rules::built_in();
+  auto add = [&command](const std::vector<std::string>& paths, auto& to) {
+    return std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+      auto text = TextInput::open(path);
+      Status added = text ? to.add(text->text(), path) : Status(text.error());
+      if (!added) command.complain(added.error().describe());
+      return static_cast<bool>(added);
+    });
+  };
+  bool right = add(options.suppressions, rules.suppressions);
+  if (!right || !add(options.annotations, rules.annotations)) return std::nullopt;
   return rules;
+}
+
+// Rules of the user that nothing was meant by.
+void tell_unused(const std::vector<Annotations::Use>& annotations, Places& places,
+                 Diagnostics& diagnostics) {
+  std::vector<std::string> unused;
+  for (const Annotations::Use& use : annotations) {
+    if (use.count == 0)
+      unused.push_back(use.rule +
+                       did_you_mean(use.variable, std::array{places.variable_like(use.variable)}));
+  }
+  if (unused.empty()) return;
+  diagnostics.add("unused-annotations", Severity::kInfo, unused.size(),
+                  fmt::format("nothing in this run is meant by {}", fmt::join(unused, ", ")));
 }
 
 // The times of passes, told as they end.
@@ -206,8 +229,8 @@ void keep_nearest(const std::vector<Chosen>& chosen, Report& report) {
 }
 
 // The pipeline.
-void analyze(const TraceReader& trace, const Options& options, const Suppressions& rules,
-             Places& places, bool quiet, Explained& explained, Report& report) {
+void analyze(const TraceReader& trace, const Options& options, const Rules& rules, Places& places,
+             bool quiet, Explained& explained, Report& report) {
   Stats stats(options.stats, trace.steps());
   // One walk of the trace feeds all detectors.
   LockSets lock_sets;
@@ -279,8 +302,10 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
       report.diagnostics.add(d.name, d.severity, d.count, d.text);
   }
   // What the user does not want to hear of goes; the best of the rest comes first.
-  report.suppressed = suppress(rules, report.findings);
-  report.suppressions = rules.uses();
+  report.suppressed = suppress(rules.suppressions, report.findings);
+  report.suppressions = rules.suppressions.uses();
+  report.annotations = rules.annotations.uses();
+  tell_unused(report.annotations, places, report.diagnostics);
   rank(report.findings);
   keep_nearest(options.detectors, report);
   stats.pass("rank");

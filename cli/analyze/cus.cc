@@ -254,7 +254,7 @@ int run_cus(const Arguments& arguments) {
   Diagnostics diagnostics = trace->diagnostics();
   note_gaps(*trace, diagnostics);
   Places places(*trace, diagnostics);
-  Suppressions rules = Suppressions::built_in();
+  Rules rules = Rules::built_in();
   LockSets lock_sets;
   Scan scan(*trace, rules, places, lock_sets);
   scan.find_waits();

@@ -119,6 +119,9 @@ void print_json(const Report& report, Output& output) {
   Json suppressions = Json::array();
   for (const Suppressions::Use& use : report.suppressions)
     suppressions.push_back({{"rule", use.rule}, {"uses", use.count}});
+  Json annotations = Json::array();
+  for (const Annotations::Use& use : report.annotations)
+    annotations.push_back({{"rule", use.rule}, {"uses", use.count}});
   Json statistics = Json::object();
   for (const auto& [name, number] : report.statistics) statistics[name] = number;
   Json json{{"schema", "svd-report/1"},
@@ -127,6 +130,7 @@ void print_json(const Report& report, Output& output) {
             {"findings", std::move(findings)},
             {"suppressed", report.suppressed},
             {"suppressions", std::move(suppressions)},
+            {"annotations", std::move(annotations)},
             {"diagnostics", std::move(diagnostics)},
             {"statistics", std::move(statistics)}};
   if (report.slice != nullptr) json["slice"] = slice_json(*report.slice);

@@ -10,7 +10,7 @@
 
 #include "common/output.h"
 #include "common/terminal.h"
-#include "detectors/suppressions.h"
+#include "detectors/rules.h"
 #include "findings/finding.h"
 #include "report/slice_text.h"
 #include "svd/trace/diagnostic.h"
@@ -25,6 +25,7 @@ struct Report {
   std::vector<std::string> looked{};  // names of the detectors that ran
   std::uint64_t suppressed = 0;       // findings that are not shown
   std::vector<Suppressions::Use> suppressions{};  // the rules that applied
+  std::vector<Annotations::Use> annotations{};    // the same, and those of the user that did not
   const SliceReport* slice = nullptr;             // of the failure, if the run failed
   Diagnostics diagnostics{};
   std::vector<std::pair<std::string, std::uint64_t>> statistics{};

@@ -125,6 +125,10 @@ class Text {
       if (use.of_finding)
         line(style_.faint(fmt::format("suppressed {}: {}", use.count, printable(use.rule))));
     }
+    for (const Annotations::Use& use : report_.annotations) {
+      if (!use.built_in && use.count > 0)
+        line(style_.faint(fmt::format("annotated {}: {}", use.count, printable(use.rule))));
+    }
   }
 
   void print(const Finding& finding) {

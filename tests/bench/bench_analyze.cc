@@ -54,7 +54,7 @@ std::uint64_t analyze(const std::string& path, const Way& way) {
   TraceReader trace = open_trace(path);
   Diagnostics diagnostics;
   Places places(trace, diagnostics);
-  Suppressions rules = Suppressions::built_in();
+  Rules rules = Rules::built_in();
   LockSets lock_sets;
   Scan scan(trace, rules, places, lock_sets);
   scan.find_waits();

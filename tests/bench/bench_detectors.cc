@@ -46,7 +46,7 @@ const TraceReader& imported() {
 }
 
 void happens_before(const TraceReader& trace) {
-  Suppressions rules;
+  Rules rules;
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);
@@ -57,7 +57,7 @@ void happens_before(const TraceReader& trace) {
 }
 
 void serializability(const TraceReader& trace) {
-  Suppressions rules;
+  Rules rules;
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);

@@ -16,6 +16,7 @@ namespace svd::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -98,6 +99,38 @@ TEST(Analyze, ItsSuppressionsLeaveOutItsFindings) {
   }
   EXPECT_EQ(uses, rest["suppressed"].get<std::uint64_t>());
   EXPECT_GT(uses, 0U);
+}
+
+// Without a name for code, and with nothing but names for memory.
+TEST(Analyze, ItsAnnotationsNameTheVariablesOfALog) {
+  std::string log = temp_path("log.std"), file = temp_path("annotations");
+  write_file(log, "T1|w(x)|1\nT1|w(flag)|2\nT2|r(flag)|3\nT2|r(x)|4\n");
+  auto found = [&](const std::string& rule) {
+    write_file(file, rule);
+    std::vector<std::string> words{"--annotations", file, log, "--detectors=race-hb",
+                                   "--format=json"};
+    return json::parse(analyze(words).out)["findings"].size();
+  };
+  EXPECT_EQ(found(""), 1U);
+  EXPECT_EQ(found("atomic variable x"), 1U);
+  EXPECT_EQ(found("atomic variable fl?g"), 0U);
+}
+
+TEST(Analyze, ItsAnnotationsAreRulesOrAWrongUse) {
+  std::string wrong = temp_path("wrong-rules"), none = temp_path("no-rules");
+  write_file(wrong, "atomic variable x\natomic variabel x\n");
+  write_file(none, "");
+  EXPECT_EQ(analyze({race_trace()}).out, analyze({"--annotations", none, race_trace()}).out);
+  for (const std::string& file :
+       {wrong, example_trace(), std::string("/"), std::string("/no/such/file")}) {
+    CommandResult result = analyze({"--annotations=" + file, race_trace()});
+    EXPECT_EQ(result.exit_code, 2) << file;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr(file));
+    EXPECT_EQ(count_lines(result.err), 1U) << result.err;
+  }
+  EXPECT_THAT(analyze({"--annotations=" + wrong, race_trace()}).err,
+              AllOf(HasSubstr(":2: "), HasSubstr("did you mean 'variable'?")));
 }
 
 TEST(Dump, ShowsARaceForPeople) {

@@ -20,6 +20,9 @@ class NoNames : public CodeNames {
  public:
   CodeName code(Pc) override { return {}; }
   std::vector<std::string_view> functions(Pc) override { return {}; }
+  std::vector<Variable> variables() override { return {}; }
+  std::string variable(Addr, std::uint64_t) override { return {}; }
+  std::string operand(Pc) override { return {}; }
 };
 
 class DetectorRun {
@@ -60,7 +63,7 @@ class DetectorRun {
   };
 
   TraceReader trace_;
-  Suppressions rules_;
+  Rules rules_;
   NoNames names_;
   LockSets lock_sets_;
   std::vector<Seq> seqs_;  // by moment

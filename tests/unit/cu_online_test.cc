@@ -249,7 +249,7 @@ std::string text_of(const Statements& run) {
 Told pass(const std::string& text, std::size_t least_records = OnlineDetector::kLeastRecords) {
   TempFile file;
   TraceReader trace = assembled(text, file);
-  Suppressions rules;
+  Rules rules;
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);

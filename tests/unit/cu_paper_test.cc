@@ -242,7 +242,7 @@ struct Answer {
 Answer pass(const Statements& run) {
   TempFile file;
   TraceReader trace = assembled(text_of(run), file);
-  Suppressions rules;
+  Rules rules;
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);

@@ -22,7 +22,7 @@ enum class Tier { kUpper, kMinor };
 std::vector<std::string> violations(const std::string& text, Tier tier = Tier::kUpper) {
   TempFile file;
   TraceReader trace = assembled(text, file);
-  Suppressions rules;
+  Rules rules;
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);

@@ -48,7 +48,7 @@ class Program {
   // How many pairs of places race.
   std::size_t races(bool find_waits = true) {
     TraceReader trace = trace_.finish();
-    Suppressions rules;
+    Rules rules;
     NoNames names;
     LockSets lock_sets;
     Scan scan(trace, rules, names, lock_sets);

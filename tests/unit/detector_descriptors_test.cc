@@ -25,7 +25,7 @@ std::size_t races(const std::string& before, const std::string& after) {
       before + after + "T2 2.1 r sum=7 w T2.a=7\n";
   TempFile file;
   TraceReader trace = assembled(text, file);
-  Suppressions rules;
+  Rules rules;
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);

@@ -112,7 +112,7 @@ class Program {
   // What each race does; `third`: as violations whose last access is the second one once more.
   std::vector<Harm> judged(bool third = false) {
     TraceReader trace = trace_.finish();
-    Suppressions rules;
+    Rules rules;
     NoNames names;
     LockSets lock_sets;
     Scan scan(trace, rules, names, lock_sets);
@@ -325,7 +325,7 @@ TEST(Look, IsNoneInAnAbstractTrace) {
   trace.thread(1).exec("1.1", {w(x, 1)});
   trace.thread(2).exec("2.1", {r(x, 1)});
   TraceReader reader = trace.finish();
-  Suppressions rules;
+  Rules rules;
   NoNames names;
   LockSets lock_sets;
   Scan scan(reader, rules, names, lock_sets);

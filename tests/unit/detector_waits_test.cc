@@ -18,7 +18,7 @@ namespace {
 std::size_t races(const std::string& text, bool find_waits) {
   TempFile file;
   TraceReader trace = assembled(text, file);
-  Suppressions rules;
+  Rules rules;
   NoNames names;
   LockSets lock_sets;
   Scan scan(trace, rules, names, lock_sets);

@@ -407,7 +407,7 @@ TEST(SourceMap, KnowsWhatIsTheProgramsOwn) {
 
 TEST(SourceMap, NamesWhatIsAccessedThroughPointers) {
   for (const char* name : {"c", "c_unoptimised"}) {
-    Recorded run(program(name), {"drain", "on_stack"});
+    Recorded run(program(name), {"drain", "serve", "on_stack"});
     // Of all instructions of a line: each row of the line table may have several.
     auto operands = [&](const char* what) {
       std::set<std::string> names;
@@ -420,6 +420,7 @@ TEST(SourceMap, NamesWhatIsAccessedThroughPointers) {
     std::set<std::string> index = operands("index");
     EXPECT_THAT(drain, testing::IsSupersetOf({"server->log", "server->log->count", "*limit"}));
     EXPECT_THAT(index, testing::IsSupersetOf({"server->port", "server->log->bytes[...]"})) << name;
+    EXPECT_THAT(operands("serve"), testing::Contains("served->port")) << name;
     EXPECT_THAT(operands("own"), testing::Contains("own.count")) << name;
   }
 }
