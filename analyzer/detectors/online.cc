@@ -54,6 +54,7 @@ void OnlineDetector::prepare(const Preparation& run) {
   }
   skipper_ = Skipper(run.trace);
   plans_.emplace(*code_, skipper_);
+  memory_.expect(std::move(*run.accessors));
 }
 
 void OnlineDetector::executed(const Exec& exec, ThreadIndex thread, Moment first) {

@@ -5,12 +5,14 @@
 #include <stdexcept>
 
 #include "dpdg/bring_near.h"
+#include "svd/trace/result.h"
 
 namespace svd {
 namespace {
 
 constexpr int kLook = 2;  // for a unit among those that had read a block
 constexpr std::uint32_t kNoView = 0;
+constexpr std::uint64_t kMoments = (std::uint64_t{1} << Mark::kMomentBits) - 1;
 constexpr std::size_t kMostUnowned = 4096;  // looking costs about as much as what registers hold
 
 }  // namespace
@@ -68,7 +70,7 @@ void OnlineMemory::soon(Addr address) {
 }
 
 // The view of a thread whose access is the block's last one from here on.
-OnlineMemory::ViewIndex OnlineMemory::bring_front(std::size_t thread, ViewIndex& first) {
+OnlineMemory::ViewIndex OnlineMemory::bring_front(std::size_t thread, BlockNumber block, ViewIndex& first) {
   ViewIndex before = first;
   ViewIndex at = first == 0 ? 0 : ViewIndex{views_[first].next};
   for (; at != 0 && views_[at].thread != thread; at = views_[at].next) before = at;
@@ -79,7 +81,8 @@ OnlineMemory::ViewIndex OnlineMemory::bring_front(std::size_t thread, ViewIndex&
   } else {
     at = static_cast<ViewIndex>(views_.size());
     if (at > kViews) throw std::length_error("svd-online: more than 5 * 10^8 blocks");
-    views_.push_back(View(thread, first));
+    bool others_tell = tellers_.other_than(static_cast<std::uint32_t>(thread) + 1, block);
+    views_.push_back(View(thread, first, others_tell));
   }
   return first = at;
 }
@@ -109,6 +112,14 @@ void OnlineMemory::each_block(std::uint64_t address, std::uint64_t size, F&& f) 
 UnitMember OnlineMemory::load(std::size_t thread, BlockNumber block, const Touch* told) {
   ViewIndex at = front(thread, block);
   View& own = views_[at];
+  if (own.hears == 0) {
+    if (own.cu == 0 || !units_.active(own.cu, thread)) {
+      own.cu = begin(thread) & kMembers;
+      all_units_[own.cu].blocks = 1;
+    }
+    if (told != nullptr) tell(own, *told);
+    return own.cu;
+  }
   if (own.state == State::kStored && own.shared != 0) deactivate(own.cu);
   if (own.cu == 0) {
     own.cu = begin(thread) & kMembers;
@@ -130,6 +141,15 @@ void OnlineMemory::store(std::size_t thread, BlockNumber block, const Touch* tol
                          UnitMember unit) {
   ViewIndex at = front(thread, block);
   View& own = views_[at];
+  if (own.hears == 0) {
+    if (own.cu == 0 || !units_.same(own.cu, unit)) {
+      if (own.cu != 0) disown(own);
+      ++all_units_[unit].blocks;
+    }
+    own.cu = unit & kMembers;
+    if (told != nullptr) tell(own, *told);
+    return;
+  }
   if (own.cu == 0 || !units_.same(own.cu, unit)) give(at, unit);
   own.cu = unit & kMembers;
   if (own.state != State::kTrueDep) own.state = State::kStored;
@@ -141,7 +161,7 @@ void OnlineMemory::store(std::size_t thread, BlockNumber block, const Touch* tol
 
 void OnlineMemory::accessed(View& view, const Touch& access) {
   if (view.conflicted != 0) return;
-  view.moment = access.moment.value & ((std::uint64_t{1} << 48) - 1);
+  view.moment = access.moment.value & kMoments;
   view.manner = manners_.of(access);
   view.heard = 0;
 }
@@ -165,6 +185,7 @@ void OnlineMemory::remote(const Touch& access) {
 
 void OnlineMemory::hear(ViewIndex at, const Touch& access) {
   View& view = views_[at];
+  SVD_CHECK(view.hears != 0);
   if (view.state == State::kTrueDep) {
     view.heard = 1;
     return deactivate(view.cu);
@@ -176,7 +197,7 @@ void OnlineMemory::hear(ViewIndex at, const Touch& access) {
   if (!conflicts || view.moment == 0) return;
   find_readers(view);
   Extra& extra = make_extra(at);
-  extra.moment = access.moment.value & ((std::uint64_t{1} << 48) - 1);
+  extra.moment = access.moment.value & kMoments;
   extra.thread = access.thread.value;
   extra.manner = manners_.of(access);
   view.conflicted = 1;
@@ -231,7 +252,7 @@ void OnlineMemory::fresh(Addr address, std::uint64_t size) {
       View& view = views_[at];
       if (view.extra != 0) detach(view);
       if (view.cu != 0) disown(view);
-      view = View(view.thread, view.next);
+      view = View(view.thread, view.next, view.hears != 0);
     }
   });
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cu/units.h"
+#include "detectors/accessors.h"
 #include "detectors/long_list.h"
 #include "detectors/touch.h"
 #include "dpdg/page_table.h"
@@ -44,6 +45,9 @@ class OnlineMemory {
   // What is superfluous among the records of what units read and wrote is looked for when more than
   // so many are in use.
   OnlineMemory(std::size_t threads, std::size_t least_records);
+
+  // Who tells others of accesses to what, in the whole run.
+  void expect(Accessors tellers) { tellers_ = std::move(tellers); }
 
   // By a thread, of a block; told: as others hear of it, unless they do not.
   // The block's unit from here on.
@@ -100,9 +104,12 @@ class OnlineMemory {
   // thread that accessed it last.
   struct View {
     View() = default;
-    View(std::size_t owner, ViewIndex others) : thread(owner & 0xffffU), next(others & kViews) {}
+    View(std::size_t owner, ViewIndex others, bool others_tell)
+        : hears(others_tell), thread(owner & 0xffffU), next(others & kViews) {}
 
-    std::uint64_t moment : 48 = 0;  // of the last store, or the first load after others; 0: none
+    // Of the last store, or the first load after others; 0: none.
+    std::uint64_t moment : Mark::kMomentBits = 0;
+    std::uint64_t hears : 1 = 0;  // see make_view()
     std::uint64_t thread : 16 = 0;
     std::uint32_t manner = 0;     // of it
     std::uint32_t next : 29 = 0;  // of the block, as another thread sees it
@@ -120,7 +127,7 @@ class OnlineMemory {
   // What most views have not, or no more of it than one unit. Those in the list of a unit that has
   // not been told are a ring; there one stays as it was when its view has another one.
   struct Extra {
-    std::uint64_t moment : 48 = 0;  // of the access that conflicts
+    std::uint64_t moment : Mark::kMomentBits = 0;  // of the access that conflicts
     std::uint64_t thread : 16 = 0;
     std::uint32_t manner = 0;
     ViewIndex view = 0;
@@ -153,9 +160,9 @@ class OnlineMemory {
       page_number_ = block / kPageBlocks;
     }
     ViewIndex& first = (*page_)[block % kPageBlocks];
-    return first != 0 && views_[first].thread == thread ? first : bring_front(thread, first);
+    return first != 0 && views_[first].thread == thread ? first : bring_front(thread, block, first);
   }
-  ViewIndex bring_front(std::size_t thread, ViewIndex& first);
+  ViewIndex bring_front(std::size_t thread, BlockNumber block, ViewIndex& first);
   template <class F>
   void each_block(std::uint64_t address, std::uint64_t size, F&& f);
   void accessed(View& view, const Touch& access);
@@ -195,6 +202,7 @@ class OnlineMemory {
   std::size_t used_ = 0;  // extras and nodes
   std::size_t least_records_;
   std::size_t most_used_ = least_records_;  // before some are looked for
+  Accessors tellers_;
   PageTable<Page> pages_;
   Page* page_ = nullptr;  // that was asked for last
   std::uint64_t page_number_ = ~std::uint64_t{0};
