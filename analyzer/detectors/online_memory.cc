@@ -196,11 +196,16 @@ void OnlineMemory::hear(ViewIndex at, const Touch& access) {
   view.heard = 1;
   if (!conflicts || view.moment == 0) return;
   find_readers(view);
+  view.conflicted = 1;
+  if (readers_.empty()) {
+    if (view.extra != 0) detach(view);
+    return;
+  }
   Extra& extra = make_extra(at);
   extra.moment = access.moment.value & kMoments;
   extra.thread = access.thread.value;
   extra.manner = manners_.of(access);
-  view.conflicted = 1;
+  extra.copied = readers_.size() > 1;
   for (UnitMember reader : readers_) {
     ExtraIndex listed = view.extra;
     if (extra.listed != 0) {

@@ -124,14 +124,16 @@ class OnlineMemory {
     Told told : 2 = Told::kNothing;
   };
   static_assert(sizeof(View) == 24);
-  // What most views have not, or no more of it than one unit. Those in the list of a unit that has
-  // not been told are a ring; there one stays as it was when its view has another one.
+  // What most views have not, or no more of it than one unit: a conflict that some unit has not
+  // been told, and readers. Those in the list of such a unit are a ring; there one stays as it was
+  // when its view has another one, or none.
   struct Extra {
     std::uint64_t moment : Mark::kMomentBits = 0;  // of the access that conflicts
     std::uint64_t thread : 16 = 0;
     std::uint32_t manner = 0;
     ViewIndex view = 0;
-    ExtraIndex next : 31 = 0;
+    ExtraIndex next : 30 = 0;
+    std::uint32_t copied : 1 = 0;  // the conflict is in the lists of several units
     std::uint32_t listed : 1 = 0;
     NodeIndex readers = 0;  // units that had read the block before it came to belong to its CU
   };
@@ -226,14 +228,20 @@ void OnlineMemory::take_all_conflicts(UnitMember stands, F&& f) {
   for (ExtraIndex at = extras_[last].next;;) {
     Extra& extra = extras_[at];
     ExtraIndex next = extra.next;
-    const View& view = views_[extra.view];
-    if (view.conflicted != 0 && extras_[view.extra].moment == extra.moment) {
+    View& view = views_[extra.view];
+    bool has_extra = view.reader == 0;
+    if (has_extra && view.conflicted != 0 && extras_[view.extra].moment == extra.moment) {
       f(Conflict{manners_.mark(view.manner, view.moment, view.thread),
                  manners_.mark(extra.manner, extra.moment, extra.thread), extra.view});
     }
     --threads_[view.thread].conflicts;
     extra.listed = 0;
-    if (view.reader != 0 || view.extra != at) give_back(at);
+    if (!has_extra || view.extra != at) {
+      give_back(at);
+    } else if (extra.copied == 0 && extra.readers == 0) {
+      view.extra = 0;
+      give_back(at);
+    }
     if (at == last) return;
     at = next;
   }
