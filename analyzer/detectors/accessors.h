@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who accesses each block of 4 bytes in the whole run, whatever lives there: nobody, a thread alone,
-// or several. Memory: a byte for each block of every 4 KiB page that is accessed.
+// Who accesses each block of 4 bytes in the whole run, whatever lives there: nobody, a thread
+// alone, or several. Memory: a byte for each block of every 4 KiB page that is accessed.
 #pragma once
 
 #include <algorithm>

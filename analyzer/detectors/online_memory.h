@@ -3,7 +3,10 @@
 // Memory and units as the published online detector knows them: BLK_T and CU_T of SVD's Figure 7,
 // with the states of Figure 8. online.cc has the definition. The memory of a run is many times that
 // of its registers, so a block takes 24 bytes for each thread that accesses it, and 24 more where
-// another thread conflicted with it.
+// units are still to be told of a conflict with it.
+//
+// Most blocks no other thread tells of, in the whole run. What a block's state, its readers and its
+// conflicts are for does not happen there, and nothing is known of it but its unit.
 #pragma once
 
 #include <array>
@@ -15,26 +18,11 @@
 #include "cu/units.h"
 #include "detectors/accessors.h"
 #include "detectors/long_list.h"
+#include "detectors/manners.h"
 #include "detectors/touch.h"
 #include "dpdg/page_table.h"
 
 namespace svd {
-
-// How accesses were made: the site, locks and kind of each, as one number.
-class Manners {
- public:
-  std::uint32_t of(const Touch& access);
-  Mark mark(std::uint32_t manner, std::uint64_t moment, std::uint64_t thread) const;
-
- private:
-  struct Known {
-    std::uint64_t key = ~std::uint64_t{0};
-    std::uint32_t manner = 0;
-  };
-  std::array<Known, 512> last_{};
-  std::unordered_map<std::uint64_t, std::uint32_t> known_;
-  std::vector<Mark> marks_;
-};
 
 class OnlineMemory {
  public:
@@ -109,7 +97,7 @@ class OnlineMemory {
 
     // Of the last store, or the first load after others; 0: none.
     std::uint64_t moment : Mark::kMomentBits = 0;
-    std::uint64_t hears : 1 = 0;  // see make_view()
+    std::uint64_t hears : 1 = 0;  // of accesses of others, at any time: else only `cu` matters
     std::uint64_t thread : 16 = 0;
     std::uint32_t manner = 0;     // of it
     std::uint32_t next : 29 = 0;  // of the block, as another thread sees it
@@ -218,8 +206,11 @@ class OnlineMemory {
     UnitMember unit = 0;
     std::uint32_t thread = 0;
   };
+  // Before it is worth the while to look who has them, which costs about as much as what registers
+  // hold.
+  static constexpr std::size_t kMostUnowned = 4096;
   std::vector<Unowned> unowned_;  // units that no block belonged to at some time
-  std::size_t most_unowned_;      // before it is worth the while to look who has them
+  std::size_t most_unowned_;      // before it is looked
 };
 
 template <class F>

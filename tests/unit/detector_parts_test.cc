@@ -283,5 +283,14 @@ TEST(Relay, OfAnAbandonedStretchNoMoreIsHeard) {
   EXPECT_LE(diary.notes.size(), 2U * 3000);
 }
 
+TEST(Relay, EndsInTheMiddleOfAStretch) {
+  Diary diary;
+  Stretch stretch;
+  for (int i = 0; i < 5000; ++i) stretch.exec();
+  Relay relay(diary);
+  relay.begin(stretch.chunk(), Moment(1));
+  relay.executed({}, ThreadIndex(1), Moment(1));
+}
+
 }  // namespace
 }  // namespace svd::test
