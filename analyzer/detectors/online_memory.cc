@@ -45,6 +45,7 @@ void OnlineMemory::soon(Addr address) {
   };
   bring_near(&before(1));
   const View& view = before(2);
+  if (view.hears == 0) return;
   bring_near(&views_[view.next]);
   bring_near(&all_units_[view.cu]);
   if (view.reader == 0) bring_near(&extras_[view.extra]);
