@@ -34,7 +34,8 @@ class Scan : private OrderListener {
   std::size_t threads() const { return sync_.threads(); }
   // What a pass of its own over the same run needs.
   Preparation preparation() {
-    return {trace_, rules_, names_, diagnostics_, flow_, code_, accessors_ ? &*accessors_ : nullptr};
+    return {
+        trace_, rules_, names_, diagnostics_, flow_, code_, accessors_ ? &*accessors_ : nullptr};
   }
   // Takes what the program synchronises by itself as synchronisation: what its loops wait for, and
   // plain stores to atomic words. How many places there are that read what loops wait for.
