@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cfg/control_flow.h"
+#include "detectors/accessors.h"
 #include "detectors/code_names.h"
 #include "detectors/raw_finding.h"
 #include "detectors/rules.h"
@@ -28,6 +29,7 @@ struct Preparation {
   Diagnostics& diagnostics;
   LazyControlFlow& flow;
   LazyCodeTable& code;
+  Accessors* accessors = nullptr;  // to be taken by one that needs_sharing(); null: nobody does
 };
 
 class Detector : public OrderListener {
@@ -35,7 +37,7 @@ class Detector : public OrderListener {
   void acquire(ThreadIndex, ChannelId, EdgeKind, Moment) override {}
   void release(ThreadIndex, ChannelId, EdgeKind, Moment) override {}
 
-  // Whether it looks at Touch::shared, which takes another walk.
+  // Whether it looks at Touch::shared or at who accesses what, which takes another walk.
   virtual bool needs_sharing() const { return false; }
   // Before the walk; for those that need to know the whole run first.
   virtual void prepare(const Preparation&) {}

@@ -36,8 +36,8 @@
 // units are in online_memory.h.
 //
 // Cost: some operations for each access and each union; 24 to 60 bytes for each 4 bytes of memory
-// and thread that accesses them, as the paper's grows with the memory that the program touches; 16
-// bytes for each unit that ever began.
+// and thread that accesses them, as the paper's grows with the memory that the program touches (24
+// where no other thread does); 16 bytes for each unit that ever began.
 
 #include "detectors/online.h"
 
@@ -54,6 +54,7 @@ void OnlineDetector::prepare(const Preparation& run) {
   }
   skipper_ = Skipper(run.trace);
   plans_.emplace(*code_, skipper_);
+  memory_.expect(std::move(*run.accessors));
 }
 
 void OnlineDetector::executed(const Exec& exec, ThreadIndex thread, Moment first) {

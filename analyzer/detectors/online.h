@@ -41,6 +41,7 @@ class OnlineDetector final : public Detector {
   void access(const Touch& access) override { pending_.push_back(access); }
   void soon(Addr address, bool) override { memory_.soon(address); }
   void fresh(Addr address, std::uint64_t size) override { memory_.fresh(address, size); }
+  bool needs_sharing() const override { return true; }
   bool follows_execution() const override { return true; }
   void executed(const Exec& exec, ThreadIndex thread, Moment first) override;
   void happened(const Event& event, ThreadIndex) override {

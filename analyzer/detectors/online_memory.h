@@ -3,7 +3,10 @@
 // Memory and units as the published online detector knows them: BLK_T and CU_T of SVD's Figure 7,
 // with the states of Figure 8. online.cc has the definition. The memory of a run is many times that
 // of its registers, so a block takes 24 bytes for each thread that accesses it, and 24 more where
-// another thread conflicted with it.
+// units are still to be told of a conflict with it.
+//
+// Most blocks no other thread tells of, in the whole run. What a block's state, its readers and its
+// conflicts are for does not happen there, and nothing is known of it but its unit.
 #pragma once
 
 #include <array>
@@ -13,27 +16,13 @@
 #include <vector>
 
 #include "cu/units.h"
+#include "detectors/accessors.h"
 #include "detectors/long_list.h"
+#include "detectors/manners.h"
 #include "detectors/touch.h"
 #include "dpdg/page_table.h"
 
 namespace svd {
-
-// How accesses were made: the site, locks and kind of each, as one number.
-class Manners {
- public:
-  std::uint32_t of(const Touch& access);
-  Mark mark(std::uint32_t manner, std::uint64_t moment, std::uint64_t thread) const;
-
- private:
-  struct Known {
-    std::uint64_t key = ~std::uint64_t{0};
-    std::uint32_t manner = 0;
-  };
-  std::array<Known, 512> last_{};
-  std::unordered_map<std::uint64_t, std::uint32_t> known_;
-  std::vector<Mark> marks_;
-};
 
 class OnlineMemory {
  public:
@@ -44,6 +33,9 @@ class OnlineMemory {
   // What is superfluous among the records of what units read and wrote is looked for when more than
   // so many are in use.
   OnlineMemory(std::size_t threads, std::size_t least_records);
+
+  // Who tells others of accesses to what, in the whole run.
+  void expect(Accessors tellers) { tellers_ = std::move(tellers); }
 
   // By a thread, of a block; told: as others hear of it, unless they do not.
   // The block's unit from here on.
@@ -100,9 +92,12 @@ class OnlineMemory {
   // thread that accessed it last.
   struct View {
     View() = default;
-    View(std::size_t owner, ViewIndex others) : thread(owner & 0xffffU), next(others & kViews) {}
+    View(std::size_t owner, ViewIndex others, bool others_tell)
+        : hears(others_tell), thread(owner & 0xffffU), next(others & kViews) {}
 
-    std::uint64_t moment : 48 = 0;  // of the last store, or the first load after others; 0: none
+    // Of the last store, or the first load after others; 0: none.
+    std::uint64_t moment : Mark::kMomentBits = 0;
+    std::uint64_t hears : 1 = 0;  // of accesses of others, at any time: else only `cu` matters
     std::uint64_t thread : 16 = 0;
     std::uint32_t manner = 0;     // of it
     std::uint32_t next : 29 = 0;  // of the block, as another thread sees it
@@ -117,14 +112,16 @@ class OnlineMemory {
     Told told : 2 = Told::kNothing;
   };
   static_assert(sizeof(View) == 24);
-  // What most views have not, or no more of it than one unit. Those in the list of a unit that has
-  // not been told are a ring; there one stays as it was when its view has another one.
+  // What most views have not, or no more of it than one unit: a conflict that some unit has not
+  // been told, and readers. Those in the list of such a unit are a ring; there one stays as it was
+  // when its view has another one, or none.
   struct Extra {
-    std::uint64_t moment : 48 = 0;  // of the access that conflicts
+    std::uint64_t moment : Mark::kMomentBits = 0;  // of the access that conflicts
     std::uint64_t thread : 16 = 0;
     std::uint32_t manner = 0;
     ViewIndex view = 0;
-    ExtraIndex next : 31 = 0;
+    ExtraIndex next : 30 = 0;
+    std::uint32_t copied : 1 = 0;  // the conflict is in the lists of several units
     std::uint32_t listed : 1 = 0;
     NodeIndex readers = 0;  // units that had read the block before it came to belong to its CU
   };
@@ -153,9 +150,9 @@ class OnlineMemory {
       page_number_ = block / kPageBlocks;
     }
     ViewIndex& first = (*page_)[block % kPageBlocks];
-    return first != 0 && views_[first].thread == thread ? first : bring_front(thread, first);
+    return first != 0 && views_[first].thread == thread ? first : bring_front(thread, block, first);
   }
-  ViewIndex bring_front(std::size_t thread, ViewIndex& first);
+  ViewIndex bring_front(std::size_t thread, BlockNumber block, ViewIndex& first);
   template <class F>
   void each_block(std::uint64_t address, std::uint64_t size, F&& f);
   void accessed(View& view, const Touch& access);
@@ -195,6 +192,7 @@ class OnlineMemory {
   std::size_t used_ = 0;  // extras and nodes
   std::size_t least_records_;
   std::size_t most_used_ = least_records_;  // before some are looked for
+  Accessors tellers_;
   PageTable<Page> pages_;
   Page* page_ = nullptr;  // that was asked for last
   std::uint64_t page_number_ = ~std::uint64_t{0};
@@ -208,8 +206,11 @@ class OnlineMemory {
     UnitMember unit = 0;
     std::uint32_t thread = 0;
   };
+  // Before it is worth the while to look who has them, which costs about as much as what registers
+  // hold.
+  static constexpr std::size_t kMostUnowned = 4096;
   std::vector<Unowned> unowned_;  // units that no block belonged to at some time
-  std::size_t most_unowned_;      // before it is worth the while to look who has them
+  std::size_t most_unowned_;      // before it is looked
 };
 
 template <class F>
@@ -218,14 +219,20 @@ void OnlineMemory::take_all_conflicts(UnitMember stands, F&& f) {
   for (ExtraIndex at = extras_[last].next;;) {
     Extra& extra = extras_[at];
     ExtraIndex next = extra.next;
-    const View& view = views_[extra.view];
-    if (view.conflicted != 0 && extras_[view.extra].moment == extra.moment) {
+    View& view = views_[extra.view];
+    bool has_extra = view.reader == 0;
+    if (has_extra && view.conflicted != 0 && extras_[view.extra].moment == extra.moment) {
       f(Conflict{manners_.mark(view.manner, view.moment, view.thread),
                  manners_.mark(extra.manner, extra.moment, extra.thread), extra.view});
     }
     --threads_[view.thread].conflicts;
     extra.listed = 0;
-    if (view.reader != 0 || view.extra != at) give_back(at);
+    if (!has_extra || view.extra != at) {
+      give_back(at);
+    } else if (extra.copied == 0 && extra.readers == 0) {
+      view.extra = 0;
+      give_back(at);
+    }
     if (at == last) return;
     at = next;
   }

@@ -21,6 +21,7 @@ void set(std::atomic<T>& what, T value) {
 }  // namespace
 
 Relay::~Relay() {
+  if (finished_ != begun_) abandon();
   chunk_ = nullptr;
   set(begun_, begun_ + 1);
   thread_.join();

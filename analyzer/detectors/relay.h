@@ -6,7 +6,8 @@
 // is handed on, as short notes that say where in the chunk they belong. At the chunk's end it is
 // waited for.
 //
-// One thread tells it; between begin() and finish() the detector is used by its own thread only.
+// One thread tells it, and may give it up in the middle of a chunk; between begin() and finish()
+// the detector is used by its own thread only.
 #pragma once
 
 #include <array>

@@ -43,7 +43,7 @@ std::size_t Scan::find_waits() {
   std::optional<Waits> waits = Waits::of(preparation(), sharing);
   SharingScan::Found found = waits ? sharing.take() : find_sharing();
   if (waits) waits_ = std::move(*waits);
-  shared_.emplace(std::move(found.bytes));
+  learn(found);
   atomic_words_ = AtomicWords(std::move(found.words));
   return waits_.places();
 }
@@ -57,8 +57,16 @@ SharingScan::Found Scan::find_sharing() {
   return sharing.take();
 }
 
+void Scan::learn(SharingScan::Found& found) {
+  shared_.emplace(std::move(found.bytes));
+  accessors_.emplace(std::move(found.accessors));
+}
+
 void Scan::add(Detector& detector) {
-  if (detector.needs_sharing() && !shared_) shared_.emplace(find_sharing().bytes);
+  if (detector.needs_sharing() && !shared_) {
+    SharingScan::Found found = find_sharing();
+    learn(found);
+  }
   detector.prepare(preparation());
   if (!detector.wants_accesses() && !detector.follows_execution()) return;
   any_wants_accesses_ = any_wants_accesses_ || detector.wants_accesses();
@@ -67,6 +75,7 @@ void Scan::add(Detector& detector) {
 
 void Scan::divide() {
   divided_ = true;
+  accessors_.reset();
   auto follows = [](const Detector* detector) { return detector->follows_execution(); };
   auto apart = std::stable_partition(detectors_.begin(), detectors_.end(), std::not_fn(follows));
   if (any_wants_accesses_ && several_processors()) {

@@ -33,7 +33,10 @@ class Scan : private OrderListener {
 
   std::size_t threads() const { return sync_.threads(); }
   // What a pass of its own over the same run needs.
-  Preparation preparation() { return {trace_, rules_, names_, diagnostics_, flow_, code_}; }
+  Preparation preparation() {
+    return {
+        trace_, rules_, names_, diagnostics_, flow_, code_, accessors_ ? &*accessors_ : nullptr};
+  }
   // Takes what the program synchronises by itself as synchronisation: what its loops wait for, and
   // plain stores to atomic words. How many places there are that read what loops wait for.
   std::size_t find_waits();
@@ -59,6 +62,7 @@ class Scan : private OrderListener {
 
   void divide();
   SharingScan::Found find_sharing();
+  void learn(SharingScan::Found& found);
   void run(ThreadId thread);
   [[gnu::always_inline]] void exec(const Exec& exec, Moment first);
   [[gnu::always_inline]] void accesses(const Exec& exec, Moment first);
@@ -80,7 +84,8 @@ class Scan : private OrderListener {
   LazyCodeTable& code_;
   Waits waits_;
   AtomicWords atomic_words_;
-  std::optional<SharedBytes> shared_;  // when somebody needs it
+  std::optional<SharedBytes> shared_;   // when somebody needs it
+  std::optional<Accessors> accessors_;  // … until the walk begins
   Moments moments_;
   Sites sites_;
   SyncModel sync_;

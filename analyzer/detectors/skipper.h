@@ -7,12 +7,12 @@
 // that never ran nothing is known.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "cu/tag_sets.h"
 #include "svd/trace/reader.h"
@@ -46,22 +46,23 @@ class SkipperStack {
 
   // To be told before an instruction runs where some branch comes together.
   void at(Pc pc) {
-    while (!open_.empty() && open_.back().end == pc) open_.pop_back();
+    while (size_ != 0 && open_[(next_ - 1) % kMost].end == pc) --next_, --size_;
   }
   void push(TagSet condition, Pc end) {
-    if (open_.size() == kMost) open_.erase(open_.begin());
-    open_.push_back({condition, end});
+    open_[next_++ % kMost] = {condition, end};
+    if (size_ != kMost) ++size_;
   }
   // f(TagSet) of the conditions, but of those that it was called with since `news` became that.
   template <class F>
   void each_since(std::uint32_t news, F&& f) {
-    for (Open& open : open_)
+    each([&](Open& open) {
       if (std::exchange(open.told, news) != news) f(open.condition);
+    });
   }
   // f(TagSet&) of the conditions.
   template <class F>
   void update(F&& f) {
-    for (Open& open : open_) f(open.condition);
+    each([&](Open& open) { f(open.condition); });
   }
 
  private:
@@ -70,7 +71,14 @@ class SkipperStack {
     Pc end{};
     std::uint32_t told = 0;  // news; 0: never
   };
-  std::vector<Open> open_;
+  // The oldest first.
+  template <class F>
+  void each(F&& f) {
+    for (std::size_t i = next_ - size_; i != next_; ++i) f(open_[i % kMost]);
+  }
+
+  std::array<Open, kMost> open_;  // a ring
+  std::size_t next_ = 0, size_ = 0;
 };
 
 }  // namespace svd

@@ -56,6 +56,11 @@ void SharingScan::fresh(Addr address, std::uint64_t size) {
 
 // What is shared of the bytes belongs to the lifetime that ends here.
 void SharingScan::close(Addr address, std::uint64_t bytes, const Known& known) {
+  if (known.several) {
+    found_.accessors.add_several(address, bytes);
+  } else if (known.thread != 0) {
+    found_.accessors.add(address, bytes, known.thread);
+  }
   if (!known.several || !known.written) return;
   std::size_t lifetime = births_.lifetime(address);
   for (Addr at = address; known.locked != 0 && at < address + bytes; at += 1)

@@ -3,13 +3,14 @@
 // Which bytes are shared: accessed by two threads or more, one of which writes or frees them,
 // within one lifetime of the memory. Found by one walk (SharingScan), and told in another one
 // (SharedBytes) that meets the same lifetimes. The walk also finds which words of them locked
-// instructions access (atomic_words.h).
+// instructions access (atomic_words.h), and who accesses what at any time (accessors.h).
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
+#include "detectors/accessors.h"
 #include "detectors/byte_set.h"
 #include "detectors/detector.h"
 #include "dpdg/byte_shadow.h"
@@ -42,7 +43,8 @@ class SharingScan final : public Detector {
   std::vector<RawFinding> findings() override { return {}; }
 
   struct Found {
-    SharedInLifetime bytes, words;
+    SharedInLifetime bytes{1}, words{1};
+    Accessors accessors;
   };
   Found take();
 
@@ -60,7 +62,7 @@ class SharingScan final : public Detector {
 
   ByteShadow<Known> memory_;
   Births births_;
-  Found found_{SharedInLifetime(1), SharedInLifetime(1)};
+  Found found_;
 };
 
 class SharedBytes {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What detectors are made of, against plain containers: sets of bytes, short lists, sets of units;
-// and that what is told in a thread of its own is what was said.
+// who accesses what; and that what is told in a thread of its own is what was said.
 
 #include <gtest/gtest.h>
 
@@ -10,13 +10,16 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cu/tag_sets.h"
+#include "detectors/accessors.h"
 #include "detectors/byte_set.h"
 #include "detectors/few.h"
 #include "detectors/packed_list.h"
 #include "detectors/relay.h"
+#include "detectors/two_phase_sharing.h"
 
 namespace svd::test {
 namespace {
@@ -184,6 +187,39 @@ class Stretch {
   Chunk chunk_;
 };
 
+// Be it different bytes, or in another lifetime.
+TEST(Accessors, AreThoseOfABlockInTheWholeRun) {
+  SharingScan scan;
+  auto access = [&scan](std::uint64_t address, std::uint64_t size, std::uint16_t thread) {
+    scan.access({.address = Addr(address), .size = size, .thread = ThreadIndex(thread)});
+  };
+  access(0x1000, 8, 0);
+  access(0x2000, 2, 0);
+  access(0x2002, 1, 1);
+  access(0x3ffe, 4, 1);
+  access(0x5000, 4, 0);
+  scan.fresh(Addr(0x5000), 4);
+  access(0x5000, 4, 1);
+  access(0x6000, 4, 300);
+  Accessors accessors = std::move(scan.take().accessors);
+  auto others = [&accessors](std::uint64_t address) {
+    std::string text;
+    for (std::uint32_t thread = 1; thread <= 2; ++thread)
+      text += accessors.other_than(thread, address / Accessors::kBlock) ? "y" : "n";
+    return text;
+  };
+  EXPECT_EQ(others(0x0ffc), "nn");
+  EXPECT_EQ(others(0x1000), "ny");
+  EXPECT_EQ(others(0x1004), "ny");
+  EXPECT_EQ(others(0x1008), "nn");
+  EXPECT_EQ(others(0x2000), "yy");
+  EXPECT_EQ(others(0x3ffc), "yn");
+  EXPECT_EQ(others(0x4000), "yn");
+  EXPECT_EQ(others(0x5000), "yy");
+  EXPECT_EQ(others(0x6000), "yy");
+  EXPECT_TRUE(accessors.other_than(301, 0x6000 / Accessors::kBlock));
+}
+
 TEST(Relay, TellsAllInOrder) {
   std::mt19937 random(4);
   Diary direct, told, also;
@@ -281,6 +317,15 @@ TEST(Relay, OfAnAbandonedStretchNoMoreIsHeard) {
   for (int i = 0; i < 3000; ++i) relay.executed({}, ThreadIndex(1), Moment(1));
   relay.abandon();
   EXPECT_LE(diary.notes.size(), 2U * 3000);
+}
+
+TEST(Relay, EndsInTheMiddleOfAStretch) {
+  Diary diary;
+  Stretch stretch;
+  for (int i = 0; i < 5000; ++i) stretch.exec();
+  Relay relay(diary);
+  relay.begin(stretch.chunk(), Moment(1));
+  relay.executed({}, ThreadIndex(1), Moment(1));
 }
 
 }  // namespace
