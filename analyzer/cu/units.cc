@@ -21,6 +21,16 @@ UnitMember Units::merge(UnitMember a, UnitMember b) {
   return a;
 }
 
+std::vector<UnitMember> Units::by_member() const {
+  std::vector<UnitMember> units;
+  units.reserve(size_);
+  for (UnitMember member = 0; member < size_; ++member) {
+    Node known = node(member);
+    units.push_back((known & kJoined) == 0 ? member : units[known & ~kJoined]);
+  }
+  return units;
+}
+
 std::uint32_t Units::remark(UnitMember member) {
   member = of_member(member);
   node(member) |= kRemarked;

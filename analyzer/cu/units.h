@@ -62,6 +62,8 @@ class Units {
   // Remarks are numbered from 1 in the order in which they are made.
   std::uint32_t remark(UnitMember member);
 
+  // Of each member who stands for its unit.
+  std::vector<UnitMember> by_member() const;
   // All are below.
   UnitMember members() const { return size_; }
   // How many there were, those that became one counted once.
@@ -85,7 +87,7 @@ class Units {
     node(size_) = first;
     return size_++;
   }
-  Node& node(UnitMember member) {
+  Node& node(UnitMember member) const {
     return blocks_[member >> kBlockBits][member & ((1U << kBlockBits) - 1)];
   }
 

@@ -133,8 +133,8 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   Evidence weigh(const Conflict& conflict, const Trigger& trigger);
   bool loses_update(const Conflict& conflict, const Trigger& trigger);
   bool both_ways(const Conflict& conflict, const Touch& trigger);
-  void add(const Mark& first, const Mark& remote, const Trigger& trigger, const Range& range,
-           const Evidence& evidence, std::uint64_t distance, bool count);
+  void add(const Mark& first, const Mark& remote, const UnitPair& units, const Trigger& trigger,
+           const Range& range, const Evidence& evidence, std::uint64_t distance, bool count);
 
   std::string_view name_;
   LockSets& lock_sets_;

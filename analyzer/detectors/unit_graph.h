@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which computational unit has to come before which other one, and whether all of them can be put
-// one after the other. unit_graph.cc has the definitions.
+// Which computational unit has to come before which other one. unit_graph.cc has the definitions;
+// whether all of them can be put one after the other unit_cycles.h says.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "cu/control_stack.h"
 #include "cu/tag_sets.h"
 #include "cu/units.h"
-#include "detectors/components.h"
 #include "detectors/long_list.h"
 #include "detectors/packed_list.h"
 #include "detectors/shadow.h"
@@ -122,45 +120,6 @@ class UnitGraph {
   std::vector<std::vector<Decision>> decisions_;  // of each thread: the last ones, outermost first
   std::uint32_t generation_ = 0;                  // of the sets that they name
   std::vector<TagSet> conditions_;                // at hand, innermost first
-};
-
-// The cycles of a graph, when all is known.
-class UnitCycles {
- public:
-  // Two accesses of different threads, the first before the second, that conflict.
-  struct Step {
-    Mark first, second;
-  };
-
-  // `units` is shortened on the way, and must outlive it.
-  UnitCycles(const UnitGraph& graph, Units& units);
-
-  // Whether each has to come before the other.
-  bool together(UnitMember a, UnitMember b) {
-    std::uint32_t one = node(a), other = node(b);
-    return one != 0 && other != 0 && one != other && components_->together(one, other);
-  }
-  // For each set of units that have to come before each other a short cycle; none when all can be
-  // put one after the other.
-  std::vector<std::vector<Step>> list();
-
- private:
-  static bool is_point(UnitGraph::Node node) { return (node & UnitGraph::kPoint) != 0; }
-  std::size_t index(UnitGraph::Node node) const {
-    return is_point(node) ? std::size_t{members_} + (node & ~UnitGraph::kPoint) : node;
-  }
-  std::uint32_t node(UnitGraph::Node node) const { return nodes_[index(node)]; }
-  bool between_threads(const UnitGraph::Arc& arc);
-  bool goes_back(const UnitGraph::Arc& arc);
-  std::vector<Step> cycle(const UnitGraph::Arc& last);
-
-  const UnitGraph& graph_;
-  Units& units_;
-  std::uint32_t members_;
-  // Of members, then of points: which node they are in components_, those that have no arc none.
-  std::vector<std::uint32_t> nodes_;
-  std::uint32_t count_ = 0;
-  std::optional<Components> components_;
 };
 
 }  // namespace svd

@@ -245,10 +245,12 @@ void analyze(const TraceReader& trace, const Options& options, const Suppression
   collect(detectors);
   judge_harm(detectors, options.paper_units, scan);
   for (Running& running : detectors) {
-    for (const Chosen* teller : running.tellers) {
-      std::vector<RawFinding> raw = told(*teller, running, failed(trace), report.diagnostics);
-      judge_units(*teller->info, options.paper_units, scan, raw);
-      std::vector<Finding> found = complete(source, raw);
+    std::vector<std::vector<RawFinding>> raw;
+    for (const Chosen* teller : running.tellers)
+      raw.push_back(told(*teller, running, failed(trace), report.diagnostics));
+    judge_units(running, scan, raw);
+    for (const std::vector<RawFinding>& one : raw) {
+      std::vector<Finding> found = complete(source, one);
       report.findings.insert(report.findings.end(), std::move_iterator(found.begin()),
                              std::move_iterator(found.end()));
     }
