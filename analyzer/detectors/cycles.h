@@ -65,6 +65,7 @@ class CycleDetector final : public Detector, private UnitListener {
     graph_.decided(unit, thread, by, sets);
   }
   void unit_fresh(Addr address, std::uint64_t size) override { graph_.fresh(address, size); }
+  void unit_soon(Addr address) override { graph_.soon(address); }
 
   std::string_view name_;
   std::unique_ptr<UnitDetector> own_;

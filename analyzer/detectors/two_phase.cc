@@ -207,8 +207,8 @@ void TwoPhaseDetector::reread(Cell& cell, UnitMember unit, TagSet address, Addr 
   cell.reads.erase_if([&](const Read& read) {
     if (!read.mark.is(touch_.thread)) return false;
     bool again = read.mark.site == touch_.site.value;
+    if (read.conflict == 0) return again || !active(read.mark, read.unit);
     if (!active(read.mark, read.unit)) return true;
-    if (read.conflict == 0) return again;
     if (!again) read_again(read, address, {at, size});
     return true;
   });

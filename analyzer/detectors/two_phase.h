@@ -43,7 +43,9 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
     any_shared_ = any_shared_ || access.shared;
   }
   void soon(Addr address, bool shared) override {
-    if (shared) ahead_.bring(shadow_, address);
+    if (!shared) return;
+    ahead_.bring(shadow_, address);
+    heard_soon(address);
   }
   void fresh(Addr address, std::uint64_t size) override;
   bool follows_execution() const override { return true; }

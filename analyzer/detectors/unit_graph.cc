@@ -23,9 +23,9 @@
 // around it. Units are nodes once it is known which members are one.
 //
 // Cost: an access to a cell makes two arcs and up to two for each other thread that accessed it;
-// some 5 bytes an arc, 4 an access that makes some, 24 a cell and 36 for each thread that accessed
-// it. Above kMostArcs no more are made: cycles that were found are true, but more may have been
-// missed (full()).
+// some 5 bytes an arc, 4 an access that makes some, 40 a cell and 28 for each further thread that
+// accessed it. Above kMostArcs no more are made: cycles that were found are true, but more may have
+// been missed (full()).
 //
 // Known unsoundness: that a thread overwrites what it had read or written makes no arc, as if each
 // of its writes had a place of its own. What a unit left in registers or private memory when it
@@ -119,7 +119,7 @@ void UnitGraph::after(Past& past, UnitMember unit) {
   if (past.point == 0 || past.follower == unit) return;
   memory_arc(past.point, unit);
   past.follower = unit;
-  past.closed = true;
+  past.closed = 1;
 }
 
 void UnitGraph::add(Past& past, UnitMember unit) {
@@ -128,11 +128,11 @@ void UnitGraph::add(Past& past, UnitMember unit) {
     Node before = past.point;
     past.point = point(before == 0 ? unit : youngest(before));
     past.follower = 0;
-    past.closed = false;
+    past.closed = 0;
     if (before != 0) arc(before, past.point);
   }
   memory_arc(unit, past.point);
-  past.last = unit;
+  past.last = unit & ~kPoint;
   points_[past.point & ~kPoint] = std::max(youngest(past.point), unit);
 }
 
@@ -142,7 +142,7 @@ void UnitGraph::accessed(UnitMember unit, const Touch& access) {
   mark_ = 0;
   auto look = [&](Cell& cell, Addr, std::uint64_t) {
     ByThread* own = nullptr;
-    for (ByThread& by : cell) {
+    for (ByThread& by : cell.threads) {
       if (by.thread == access.thread.value) {
         own = &by;
         continue;
@@ -151,7 +151,7 @@ void UnitGraph::accessed(UnitMember unit, const Touch& access) {
       if (access.writes()) after(by.reads, unit);
     }
     if (own == nullptr) {
-      own = &cell.emplace_back();
+      own = &cell.threads.add({});
       own->thread = access.thread.value;
     }
     if (access.writes()) {
