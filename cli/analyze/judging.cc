@@ -39,7 +39,7 @@ void collect(std::vector<Running>& detectors) {
       order = cycles->take_order();
       of = &cycles->units();
     }
-    if (running->detector.get() == of) running->order = std::move(order);
+    if (running->detector.get() == of) running->order = std::exchange(order, {});
     running->detector.reset();
   }
 }
