@@ -22,9 +22,22 @@ TagSet TagSets::unite_different(TagSet a, TagSet b, std::size_t thread) {
     for (UnitMember member : scratch_) merge_(scratch_.front(), member);
     scratch_.assign(1, units_.of_member(scratch_.front()));
   }
+  // Often one of the two has all members of the other.
+  auto is = [this](TagSet set) {
+    std::size_t same = 0, size = 0;
+    each(set, [&](UnitMember member) {
+      if (size < scratch_.size() && scratch_[size] == member) ++same;
+      ++size;
+    });
+    return same == scratch_.size() && size == same;
+  };
   TagSet united;
   if (scratch_.size() == 1) {
     united = of(scratch_.front());
+  } else if (!scratch_.empty() && is(a)) {
+    united = a;
+  } else if (!scratch_.empty() && is(b)) {
+    united = b;
   } else if (!scratch_.empty()) {
     members_.insert(members_.end(), scratch_.begin(), scratch_.end());
     united.word = close();

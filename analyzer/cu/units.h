@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "svd/trace/types.h"
@@ -34,7 +33,7 @@ class Units {
   // Two units of one thread.
   UnitMember merge(UnitMember a, UnitMember b);
   // One unit.
-  void end(UnitMember member) { node(of_member(member)) &= kRemarked; }
+  void end(UnitMember member) { era(node(of_member(member))) = kEnded; }
   // All units of the thread.
   void end_all(std::size_t thread) { eras_[thread] = next_era_++; }
 
@@ -50,33 +49,37 @@ class Units {
   }
   bool same(UnitMember a, UnitMember b) { return of_member(a) == of_member(b); }
   bool active(UnitMember member, std::size_t thread) {
-    return (node(of_member(member)) & ~kRemarked) == eras_[thread];
+    return era(node(of_member(member))) == eras_[thread];
   }
 
   // Remarks about a unit: those of both when two become one, the latest first. 0 is none.
   std::uint32_t first_remark(UnitMember member) {
-    member = of_member(member);
-    return (node(member) & kRemarked) == 0 ? 0 : remarked_.find(member)->second.first;
+    Node known = node(of_member(member));
+    return (known & kRemarked) == 0 ? 0 : remarked_[known & ~kRemarked].first;
   }
   std::uint32_t next_remark(std::uint32_t remark) const { return remarks_[remark]; }
   // Remarks are numbered from 1 in the order in which they are made.
   std::uint32_t remark(UnitMember member);
 
+  // Of each member who stands for its unit.
+  std::vector<UnitMember> by_member() const;
   // All are below.
   UnitMember members() const { return size_; }
   // How many there were, those that became one counted once.
   std::uint64_t count() const { return count_; }
 
  private:
-  // Of who stands for a unit: the era in which it is active, or kEnded, and whether there are
-  // remarks. Of another member: kJoined and one that is nearer to who does.
+  // Of who stands for a unit: the era in which it is active, or kEnded; or kRemarked and where in
+  // remarked_ that is, with the remarks. Of another member: kJoined and one that is nearer to who
+  // does.
   using Node = std::uint32_t;
   static constexpr Node kEnded = 0;
   static constexpr Node kJoined = 0x80000000, kRemarked = 0x40000000;
   static constexpr unsigned kBlockBits = 16;  // of nodes, which do not move as they get more
 
-  struct Remarks {
-    std::uint32_t first = 0, last = 0;
+  struct Remarked {
+    Node era = kEnded;
+    std::uint32_t first = 0, last = 0;  // of its remarks
   };
 
   UnitMember add(Node first) {
@@ -85,15 +88,19 @@ class Units {
     node(size_) = first;
     return size_++;
   }
-  Node& node(UnitMember member) {
+  // Of who stands for a unit.
+  Node& era(Node& known) {
+    return (known & kRemarked) == 0 ? known : remarked_[known & ~kRemarked].era;
+  }
+  Node& node(UnitMember member) const {
     return blocks_[member >> kBlockBits][member & ((1U << kBlockBits) - 1)];
   }
 
   std::vector<std::unique_ptr<Node[]>> blocks_;
   UnitMember size_ = 0;
-  std::vector<std::uint32_t> eras_;                   // of each thread: its active units
-  std::unordered_map<UnitMember, Remarks> remarked_;  // by who stands for the unit
-  std::vector<std::uint32_t> remarks_{0};             // the next one of each
+  std::vector<std::uint32_t> eras_;  // of each thread: its active units
+  std::vector<Remarked> remarked_;
+  std::vector<std::uint32_t> remarks_{0};  // the next one of each
   std::uint32_t next_era_ = 1;
   std::uint64_t count_ = 0;
 };

@@ -12,15 +12,16 @@ namespace svd {
 
 class Components {
  public:
-  // `links(f)` calls f(from, to) for each link, twice in the same order; they are numbered in it.
-  // Links of a node to itself count for nothing.
+  // `links(f)` calls f(from, to, number) for each link, twice in the same order. Links of a node to
+  // itself count for nothing.
   template <class Links>
   Components(std::size_t nodes, Links&& links) : begin_(nodes + 2) {
-    links([this](std::uint32_t from, std::uint32_t) { ++begin_[from + 2]; });
+    links([this](std::uint32_t from, std::uint32_t, std::uint32_t) { ++begin_[from + 2]; });
     for (std::size_t i = 2; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
     out_.resize(begin_.back());
-    std::uint32_t number = 0;
-    links([&](std::uint32_t from, std::uint32_t to) { out_[begin_[from + 1]++] = {to, number++}; });
+    links([this](std::uint32_t from, std::uint32_t to, std::uint32_t number) {
+      out_[begin_[from + 1]++] = {to, number};
+    });
     find();
   }
 

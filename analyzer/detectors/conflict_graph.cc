@@ -122,7 +122,8 @@ std::vector<std::vector<ConflictGraph::Arc>> ConflictGraph::cycles() const {
   // Without an arc to an older unit there is no cycle.
   if (tangles_.empty()) return found;
   Components components(units_, [this](auto&& f) {
-    arcs_.each([&f](const Arc& arc) { f(arc.from.value, arc.to.value); });
+    std::uint32_t number = 0;
+    arcs_.each([&](const Arc& arc) { f(arc.from.value, arc.to.value, number++); });
   });
   std::vector<bool> told(units_);
   arcs_.each([&](const Arc& arc) {

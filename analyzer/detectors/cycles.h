@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computational units that cannot be put one after the other (unit_graph.h): as a detector of their
-// own, and as a question that is asked about what svd-2pl found.
+// Computational units that cannot be put one after the other (unit_cycles.h): as a detector of
+// their own, and for questions about what svd-2pl found.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "detectors/unit_cycles.h"
 #include "detectors/unit_detector.h"
 #include "detectors/unit_graph.h"
 
@@ -30,12 +29,6 @@ class CycleDetector final : public Detector, private UnitListener {
       : CycleDetector(name, *units) {
     own_ = std::move(units);
   }
-
-  // To be asked after the walk about violations by these units: watch() makes it look out for them.
-  void watch(std::span<const RawFinding> violations);
-  // Of each whether its units can be put one after the other, each time that it happened; none when
-  // that is not known.
-  std::vector<std::optional<bool>> serializable(std::span<const RawFinding> violations);
 
   bool needs_sharing() const override { return own_ && own_->needs_sharing(); }
   void prepare(const Preparation& run) override {
@@ -58,10 +51,11 @@ class CycleDetector final : public Detector, private UnitListener {
   std::vector<RawFinding> findings() override;
 
   UnitDetector& units() { return units_; }
-  const UnitGraph& graph() const { return graph_; }
+  // When findings are known.
+  UnitOrder take_order() { return std::move(order_); }
 
  private:
-  void accessed(UnitMember unit, const Touch& access) override;
+  void accessed(UnitMember unit, const Touch& access) override { graph_.accessed(unit, access); }
   void follows(UnitMember unit, UnitMember from) override { graph_.follows(unit, from); }
   void follows(UnitMember unit, TagSet from, const TagSets& sets) override {
     graph_.follows(unit, from, sets);
@@ -71,25 +65,17 @@ class CycleDetector final : public Detector, private UnitListener {
     graph_.decided(unit, thread, by, sets);
   }
   void unit_fresh(Addr address, std::uint64_t size) override { graph_.fresh(address, size); }
+  void unit_soon(Addr address) override { graph_.soon(address); }
 
   std::string_view name_;
   std::unique_ptr<UnitDetector> own_;
   UnitDetector& units_;
   UnitGraph graph_;
-  // Accesses of violations, in the order of the run, and their units.
-  struct Watched {
-    std::uint64_t access = 0;
-    UnitMember unit = 0;
-  };
-  UnitMember watched_unit(std::uint64_t access) const;
-
-  std::vector<Watched> watched_;
-  std::size_t next_watched_ = 0;  // the first one that is not before the access at hand
+  UnitOrder order_;
 };
 
-// The same of all of them, by a walk of the run if there are any.
+// The same by a walk of the run.
 using MakeUnits = std::function<std::unique_ptr<UnitDetector>(std::size_t threads, LockSets&)>;
-std::vector<std::optional<bool>> serializable(const Preparation& run, const MakeUnits& make,
-                                              std::span<const RawFinding> violations);
+UnitOrder unit_order(const Preparation& run, const MakeUnits& make);
 
 }  // namespace svd

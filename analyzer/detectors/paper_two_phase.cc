@@ -165,7 +165,7 @@ void PaperTwoPhase::remember(const Touch& access, UnitMember unit) {
       if (!units_.active(earlier.unit, earlier.mark.thread)) return true;
       bool writes = earlier.mark.kind != static_cast<std::uint32_t>(TouchKind::kRead);
       if (earlier.mark.is(access.thread) || !(writes || access.writes())) return false;
-      conflict(earlier, access, at, size);
+      conflict(earlier, access, unit, at, size);
       return true;
     });
     if (unit == 0) return;
@@ -184,13 +184,14 @@ void PaperTwoPhase::remember(const Touch& access, UnitMember unit) {
   });
 }
 
-void PaperTwoPhase::conflict(Access& earlier, const Touch& by, Addr address, std::uint64_t size) {
+void PaperTwoPhase::conflict(const Access& earlier, const Touch& by, UnitMember unit, Addr address,
+                             std::uint64_t size) {
   std::uint32_t last = units_.first_remark(earlier.unit);
   bool same_pair = last != 0 && conflicts_[last].first.moment == earlier.mark.moment &&
                    conflicts_[last].remote.moment == by.moment.value;
   if (same_pair) return;  // of other bytes
   units_.remark(earlier.unit);
-  conflicts_.push_back({earlier.mark, Mark(by), address, size});
+  conflicts_.push_back({earlier.mark, Mark(by), {earlier.unit, unit}, address, size});
 }
 
 // The unit goes on. What was told stands behind what was not.
@@ -203,7 +204,8 @@ void PaperTwoPhase::report(UnitMember unit, Moment moment, std::size_t thread) {
                         (std::uint64_t{conflict.remote.site} << 2 | conflict.remote.kind);
     RawFinding& finding = found_[key];
     finding.happened(
-        {Moment(conflict.first.moment), Moment(conflict.remote.moment), conflict.address});
+        {Moment(conflict.first.moment), Moment(conflict.remote.moment), conflict.address},
+        conflict.units);
     if (finding.occurrences > 1) continue;
     finding.detector = name_;
     RawAccess second("local-second", moment);

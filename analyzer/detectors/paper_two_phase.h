@@ -50,6 +50,7 @@ class PaperTwoPhase final : public UnitDetector {
   struct Conflict {
     Mark first;
     Mark remote;
+    UnitPair units;
     Addr address{};
     std::uint64_t size = 0;
     bool told = false;
@@ -71,7 +72,8 @@ class PaperTwoPhase final : public UnitDetector {
   void cut(std::size_t thread, const Touch& read);
   UnitMember join(std::size_t thread);
   void remember(const Touch& access, UnitMember unit);
-  void conflict(Access& earlier, const Touch& by, Addr address, std::uint64_t size);
+  void conflict(const Access& earlier, const Touch& by, UnitMember unit, Addr address,
+                std::uint64_t size);
   void report(UnitMember unit, Moment moment, std::size_t thread);
 
   std::string_view name_;

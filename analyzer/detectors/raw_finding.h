@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "cu/units.h"
 #include "detectors/touch.h"
 
 namespace svd {
@@ -51,6 +52,11 @@ struct Meeting {
   Addr address{};
 };
 
+// Of a violation the members of the two, of the units by which it was found. 0: not known.
+struct UnitPair {
+  UnitMember unit = 0, other = 0;
+};
+
 inline constexpr std::size_t kMostInstances = 65'536;  // 1.5 MB
 
 struct RawFinding {
@@ -61,13 +67,16 @@ struct RawFinding {
   std::uint64_t score = 0;
   std::uint64_t distance = 0;
   bool minor = false;                  // of a violation: may well be meant so
-  std::optional<bool> serializable{};  // of a violation, where it was asked: see cycles.h
+  std::optional<bool> serializable{};  // of a violation, where it was asked: see unit_cycles.h
   std::vector<Meeting> instances{};    // of a race or violation, the first kMostInstances
+  std::vector<UnitPair> units{};       // of a violation: of each instance
 
-  // Once more.
-  void happened(const Meeting& meeting) {
+  // A violation, once more.
+  void happened(const Meeting& meeting, const UnitPair& pair) {
     ++occurrences;
-    if (instances.size() < kMostInstances) instances.push_back(meeting);
+    if (instances.size() >= kMostInstances) return;
+    instances.push_back(meeting);
+    units.push_back(pair);
   }
 };
 

@@ -40,7 +40,7 @@ struct DetectorInfo {
   using Make = std::unique_ptr<Detector> (*)(std::string_view name, const Setting& setting);
   Make make;                  // detectors made by the same function are one
   Make make_paper = nullptr;  // with the units of the paper
-  bool violations = false;    // of units: they can be serializable nevertheless (cycles.h)
+  bool violations = false;    // of units: they can be serializable nevertheless (unit_cycles.h)
 };
 
 std::span<const DetectorInfo> all_detectors();

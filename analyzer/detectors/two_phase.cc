@@ -207,8 +207,8 @@ void TwoPhaseDetector::reread(Cell& cell, UnitMember unit, TagSet address, Addr 
   cell.reads.erase_if([&](const Read& read) {
     if (!read.mark.is(touch_.thread)) return false;
     bool again = read.mark.site == touch_.site.value;
+    if (read.conflict == 0) return again || !active(read.mark, read.unit);
     if (!active(read.mark, read.unit)) return true;
-    if (read.conflict == 0) return again;
     if (!again) read_again(read, address, {at, size});
     return true;
   });
@@ -231,7 +231,8 @@ void TwoPhaseDetector::read_again(const Read& read, TagSet address, const Range&
     const Mark& remote = conflicts_[read.conflict].remote;
     Evidence evidence = weigh({read, remote, 0, range.address, range.size, {}}, trigger);
     evidence.minor = true;
-    add(read.mark, remote, trigger, range, evidence, threads_[thread_].own - read.own, true);
+    add(read.mark, remote, {read.unit, conflicts_[read.conflict].remote_unit}, trigger, range,
+        evidence, threads_[thread_].own - read.own, true);
     return;
   }
   for (std::uint32_t remark = units_.first_remark(read.unit); remark != 0;
@@ -308,7 +309,7 @@ void TwoPhaseDetector::write_again(const Cell& cell, Addr at, std::uint64_t size
     Evidence evidence;
     evidence.nolock = lock_sets_.disjoint(own->mark.lock_set(), read.mark.lock_set());
     evidence.minor = true;
-    add(own->mark, read.mark, {touch_.moment, touch_}, {at, size}, evidence,
+    add(own->mark, read.mark, {own->unit, read.unit}, {touch_.moment, touch_}, {at, size}, evidence,
         touch_.moment.value - own->mark.moment, true);
   }
 }
@@ -339,7 +340,8 @@ void TwoPhaseDetector::check_control(const Trigger& trigger) {
 
 void TwoPhaseDetector::report(Conflict& conflict, const Trigger& trigger) {
   Evidence evidence = weigh(conflict, trigger);
-  add(conflict.read.mark, conflict.remote, trigger, {conflict.address, conflict.size}, evidence,
+  add(conflict.read.mark, conflict.remote, {conflict.read.unit, conflict.remote_unit}, trigger,
+      {conflict.address, conflict.size}, evidence,
       (threads_[thread_].own - conflict.read.own) & Read::kOwn,
       !std::exchange(conflict.counted[evidence.minor ? 1 : 0], true));
 }
@@ -398,16 +400,16 @@ bool TwoPhaseDetector::both_ways(const Conflict& conflict, const Touch& trigger)
   return found;
 }
 
-void TwoPhaseDetector::add(const Mark& first, const Mark& remote, const Trigger& trigger,
-                           const Range& range, const Evidence& evidence, std::uint64_t distance,
-                           bool count) {
+void TwoPhaseDetector::add(const Mark& first, const Mark& remote, const UnitPair& units,
+                           const Trigger& trigger, const Range& range, const Evidence& evidence,
+                           std::uint64_t distance, bool count) {
   SitePair key{std::uint64_t{first.site} << 2 | first.kind,
                std::uint64_t{remote.site} << 2 | remote.kind};
   auto [entry, added] = (evidence.minor ? lower_ : upper_).try_emplace(key);
   RawFinding& finding = entry->second;
   finding.detector = name_;
   finding.minor = evidence.minor;
-  if (count) finding.happened({Moment(first.moment), Moment(remote.moment), range.address});
+  if (count) finding.happened({Moment(first.moment), Moment(remote.moment), range.address}, units);
   std::uint64_t score = evidence.score();
   if (!added && std::pair(score, ~distance) <= std::pair(finding.score, ~finding.distance)) return;
   finding.score = score;

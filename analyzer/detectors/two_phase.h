@@ -43,7 +43,9 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
     any_shared_ = any_shared_ || access.shared;
   }
   void soon(Addr address, bool shared) override {
-    if (shared) ahead_.bring(shadow_, address);
+    if (!shared) return;
+    ahead_.bring(shadow_, address);
+    heard_soon(address);
   }
   void fresh(Addr address, std::uint64_t size) override;
   bool follows_execution() const override { return true; }
@@ -133,8 +135,8 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   Evidence weigh(const Conflict& conflict, const Trigger& trigger);
   bool loses_update(const Conflict& conflict, const Trigger& trigger);
   bool both_ways(const Conflict& conflict, const Touch& trigger);
-  void add(const Mark& first, const Mark& remote, const Trigger& trigger, const Range& range,
-           const Evidence& evidence, std::uint64_t distance, bool count);
+  void add(const Mark& first, const Mark& remote, const UnitPair& units, const Trigger& trigger,
+           const Range& range, const Evidence& evidence, std::uint64_t distance, bool count);
 
   std::string_view name_;
   LockSets& lock_sets_;

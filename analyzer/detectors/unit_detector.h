@@ -35,6 +35,7 @@ class UnitListener {
   virtual void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by,
                        const TagSets& sets) = 0;
   virtual void unit_fresh(Addr address, std::uint64_t size) = 0;  // as Detector::fresh
+  virtual void unit_soon(Addr address) = 0;                       // as Detector::soon, if shared
 };
 
 class UnitDetector : public Detector {
@@ -73,6 +74,9 @@ class UnitDetector : public Detector {
 
   void heard_fresh(Addr address, std::uint64_t size) const {
     if (unit_listener_ != nullptr) unit_listener_->unit_fresh(address, size);
+  }
+  void heard_soon(Addr address) const {
+    if (unit_listener_ != nullptr) unit_listener_->unit_soon(address);
   }
 
   Units units_;

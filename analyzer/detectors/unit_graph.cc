@@ -23,9 +23,9 @@
 // around it. Units are nodes once it is known which members are one.
 //
 // Cost: an access to a cell makes two arcs and up to two for each other thread that accessed it;
-// some 5 bytes an arc, 4 an access that makes some, 24 a cell and 36 for each thread that accessed
-// it. Above kMostArcs no more are made: cycles that were found are true, but more may have been
-// missed (full()).
+// some 5 bytes an arc, 4 an access that makes some, 40 a cell and 28 for each further thread that
+// accessed it. Above kMostArcs no more are made: cycles that were found are true, but more may have
+// been missed (full()).
 //
 // Known unsoundness: that a thread overwrites what it had read or written makes no arc, as if each
 // of its writes had a place of its own. What a unit left in registers or private memory when it
@@ -119,7 +119,7 @@ void UnitGraph::after(Past& past, UnitMember unit) {
   if (past.point == 0 || past.follower == unit) return;
   memory_arc(past.point, unit);
   past.follower = unit;
-  past.closed = true;
+  past.closed = 1;
 }
 
 void UnitGraph::add(Past& past, UnitMember unit) {
@@ -128,11 +128,11 @@ void UnitGraph::add(Past& past, UnitMember unit) {
     Node before = past.point;
     past.point = point(before == 0 ? unit : youngest(before));
     past.follower = 0;
-    past.closed = false;
+    past.closed = 0;
     if (before != 0) arc(before, past.point);
   }
   memory_arc(unit, past.point);
-  past.last = unit;
+  past.last = unit & ~kPoint;
   points_[past.point & ~kPoint] = std::max(youngest(past.point), unit);
 }
 
@@ -142,7 +142,7 @@ void UnitGraph::accessed(UnitMember unit, const Touch& access) {
   mark_ = 0;
   auto look = [&](Cell& cell, Addr, std::uint64_t) {
     ByThread* own = nullptr;
-    for (ByThread& by : cell) {
+    for (ByThread& by : cell.threads) {
       if (by.thread == access.thread.value) {
         own = &by;
         continue;
@@ -151,7 +151,7 @@ void UnitGraph::accessed(UnitMember unit, const Touch& access) {
       if (access.writes()) after(by.reads, unit);
     }
     if (own == nullptr) {
-      own = &cell.emplace_back();
+      own = &cell.threads.add({});
       own->thread = access.thread.value;
     }
     if (access.writes()) {
@@ -207,73 +207,6 @@ void UnitGraph::decided(UnitMember unit, ThreadIndex thread, const ControlStack&
     known.push_back({conditions_[left], all});
   }
   if (!known.empty()) arc(known.back().node, unit);
-}
-
-UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
-    : graph_(graph),
-      units_(units),
-      members_(units.members()),
-      nodes_(members_ + graph.points_.size()) {
-  auto count = [this](UnitGraph::Node node) {
-    std::uint32_t& known = nodes_[is_point(node) ? index(node) : units_.of_member(node)];
-    if (known == 0) known = ++count_;
-  };
-  graph_.arcs_.each([&](const UnitGraph::Arc& arc) { count(arc.from), count(arc.to); });
-  for (UnitMember member = 0; member < members_; ++member)
-    nodes_[member] = nodes_[units_.of_member(member)];
-  components_.emplace(count_ + std::size_t{1}, [this](auto&& f) {
-    graph_.arcs_.each([&](const UnitGraph::Arc& arc) { f(node(arc.from), node(arc.to)); });
-  });
-}
-
-// On a cycle, and from memory to the unit that accesses it after others.
-bool UnitCycles::between_threads(const UnitGraph::Arc& arc) {
-  return arc.mark != 0 && is_point(arc.from) && components_->together(node(arc.from), node(arc.to));
-}
-
-// To a unit that is older than those which the point is for.
-bool UnitCycles::goes_back(const UnitGraph::Arc& arc) {
-  return units_.of_member(arc.to) <= graph_.youngest(arc.from);
-}
-
-std::vector<UnitCycles::Step> UnitCycles::cycle(const UnitGraph::Arc& last) {
-  std::vector<Step> cycle;
-  auto take = [&](const UnitGraph::Arc& arc) {
-    if (arc.mark == 0) return;
-    Mark mark = graph_.marks_[arc.mark];
-    if (is_point(arc.to)) {
-      cycle.push_back({mark, {}});
-    } else {
-      cycle.back().second = mark;
-    }
-  };
-  for (std::uint32_t link : components_->way(node(last.to), node(last.from)))
-    take(graph_.arcs_[link]);
-  take(last);
-  return cycle;
-}
-
-std::vector<std::vector<UnitCycles::Step>> UnitCycles::list() {
-  std::vector<std::vector<Step>> found;
-  std::vector<bool> told(count_ + std::size_t{1});
-  auto tell = [&](const UnitGraph::Arc& last) {
-    std::uint32_t component = components_->of(node(last.to));
-    if (!told[component]) found.push_back(cycle(last));
-    told[component] = true;
-  };
-  // What closes a cycle mostly goes back to an older unit. Others are for where nothing does.
-  std::vector<UnitGraph::Arc> others;
-  std::vector<bool> has_other(told.size());
-  graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
-    if (!between_threads(arc)) return;
-    std::uint32_t component = components_->of(node(arc.to));
-    if (told[component]) return;
-    if (goes_back(arc)) return tell(arc);
-    if (!has_other[component]) others.push_back(arc);
-    has_other[component] = true;
-  });
-  std::for_each(others.begin(), others.end(), tell);
-  return found;
 }
 
 }  // namespace svd

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which computational unit has to come before which other one, and whether all of them can be put
-// one after the other. unit_graph.cc has the definitions.
+// Which computational unit has to come before which other one. unit_graph.cc has the definitions;
+// whether all of them can be put one after the other unit_cycles.h says.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "cu/control_stack.h"
 #include "cu/tag_sets.h"
 #include "cu/units.h"
-#include "detectors/components.h"
+#include "detectors/few.h"
 #include "detectors/long_list.h"
 #include "detectors/packed_list.h"
 #include "detectors/shadow.h"
@@ -33,6 +32,7 @@ class UnitGraph {
   void follows(UnitMember unit, TagSet from, const TagSets& sets);
   void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by, const TagSets& sets);
   void fresh(Addr address, std::uint64_t size) { shadow_.clear(address, size); }
+  void soon(Addr address) { ahead_.bring(shadow_, address); }
 
   // Nothing more will be heard, or nothing more is kept.
   void close();
@@ -74,32 +74,32 @@ class UnitGraph {
    private:
     Mark last_;
   };
-  // What one thread did to a cell: all its writes, or all its reads, up to here. A copy is of a
-  // cell that was divided.
+  // What one thread did to a cell: all its writes, or all its reads, up to here.
   struct Past {
-    Node point = 0;           // 0: none
-    UnitMember last = 0;      // the last unit that was added
-    UnitMember follower = 0;  // the last unit of another thread that came after it
-    bool closed = false;      // nothing is added to the point any more
-
-    Past() = default;
-    Past(const Past& other) { *this = other; }
-    Past& operator=(const Past& other) {
-      point = other.point;
-      last = other.last;
-      follower = other.follower;
-      closed = true;
-      return *this;
-    }
-    Past(Past&&) noexcept = default;
-    Past& operator=(Past&&) noexcept = default;
-    ~Past() = default;
+    Node point = 0;                // 0: none
+    UnitMember follower = 0;       // the last unit of another thread that came after it
+    UnitMember last : 31 = 0;      // the last unit that was added
+    std::uint32_t closed : 1 = 0;  // nothing is added to the point any more
   };
   struct ByThread {
-    std::uint16_t thread = 0;
+    std::uint32_t thread = 0;
     Past writes, reads;
   };
-  using Cell = std::vector<ByThread>;
+  struct Cell {
+    Few<ByThread> threads;
+
+    Cell() = default;
+    // Where a cell was divided several have the same points.
+    Cell(const Cell& other) { *this = other; }
+    Cell& operator=(const Cell& other) {
+      threads = other.threads;
+      for (ByThread& by : threads) by.writes.closed = by.reads.closed = 1;
+      return *this;
+    }
+    Cell(Cell&&) noexcept = default;
+    Cell& operator=(Cell&&) noexcept = default;
+    ~Cell() = default;
+  };
   // A condition, and the point for it and all around it.
   struct Decision {
     TagSet condition;
@@ -119,48 +119,10 @@ class UnitGraph {
   Mark now_;                           // the access at hand
   std::uint32_t mark_ = 0;             // its number, once it has one
   Shadow<Cell> shadow_;
+  CellsAhead ahead_;
   std::vector<std::vector<Decision>> decisions_;  // of each thread: the last ones, outermost first
   std::uint32_t generation_ = 0;                  // of the sets that they name
   std::vector<TagSet> conditions_;                // at hand, innermost first
-};
-
-// The cycles of a graph, when all is known.
-class UnitCycles {
- public:
-  // Two accesses of different threads, the first before the second, that conflict.
-  struct Step {
-    Mark first, second;
-  };
-
-  // `units` is shortened on the way, and must outlive it.
-  UnitCycles(const UnitGraph& graph, Units& units);
-
-  // Whether each has to come before the other.
-  bool together(UnitMember a, UnitMember b) {
-    std::uint32_t one = node(a), other = node(b);
-    return one != 0 && other != 0 && one != other && components_->together(one, other);
-  }
-  // For each set of units that have to come before each other a short cycle; none when all can be
-  // put one after the other.
-  std::vector<std::vector<Step>> list();
-
- private:
-  static bool is_point(UnitGraph::Node node) { return (node & UnitGraph::kPoint) != 0; }
-  std::size_t index(UnitGraph::Node node) const {
-    return is_point(node) ? std::size_t{members_} + (node & ~UnitGraph::kPoint) : node;
-  }
-  std::uint32_t node(UnitGraph::Node node) const { return nodes_[index(node)]; }
-  bool between_threads(const UnitGraph::Arc& arc);
-  bool goes_back(const UnitGraph::Arc& arc);
-  std::vector<Step> cycle(const UnitGraph::Arc& last);
-
-  const UnitGraph& graph_;
-  Units& units_;
-  std::uint32_t members_;
-  // Of members, then of points: which node they are in components_, those that have no arc none.
-  std::vector<std::uint32_t> nodes_;
-  std::uint32_t count_ = 0;
-  std::optional<Components> components_;
 };
 
 }  // namespace svd

@@ -269,10 +269,12 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
   judge_harm(detectors, options.paper_units, scan);
   std::vector<RawFinding> found;
   for (Running& running : detectors) {
-    for (const Chosen* teller : running.tellers) {
-      std::vector<RawFinding> raw = told(*teller, running, failed(trace), report.diagnostics);
-      judge_units(*teller->info, options.paper_units, scan, raw);
-      std::move(raw.begin(), raw.end(), std::back_inserter(found));
+    std::vector<std::vector<RawFinding>> raw;
+    for (const Chosen* teller : running.tellers)
+      raw.push_back(told(*teller, running, failed(trace), report.diagnostics));
+    judge_units(running, scan, raw);
+    for (std::vector<RawFinding>& one : raw)
+      std::move(one.begin(), one.end(), std::back_inserter(found));
     }
   }
   stats.pass("judge");

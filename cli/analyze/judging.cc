@@ -30,9 +30,16 @@ bool failed(const TraceReader& trace) {
 }
 
 void collect(std::vector<Running>& detectors) {
+  std::optional<UnitOrder> order;
+  const Detector* of = nullptr;
   for (auto running = detectors.rbegin(); running != detectors.rend(); ++running) {
     running->found = running->detector->findings();
     running->harms.assign(running->found.size(), Harm::kSome);
+    if (auto* cycles = dynamic_cast<CycleDetector*>(running->detector.get())) {
+      order = cycles->take_order();
+      of = &cycles->units();
+    }
+    if (running->detector.get() == of) running->order = std::exchange(order, {});
     running->detector.reset();
   }
 }
@@ -100,13 +107,19 @@ std::vector<RawFinding> told(const Chosen& teller, const Running& running, bool 
   return kept;
 }
 
-void judge_units(const DetectorInfo& info, bool paper, Scan& scan, std::vector<RawFinding>& found) {
-  if (!info.violations) return;
-  auto make = [paper](std::size_t threads, LockSets& lock_sets) {
-    return make_units(paper, threads, lock_sets);
-  };
-  std::vector<std::optional<bool>> answers = serializable(scan.preparation(), make, found);
-  for (std::size_t i = 0; i < answers.size(); ++i) found[i].serializable = answers[i];
+void judge_units(Running& running, Scan& scan, std::vector<std::vector<RawFinding>>& told) {
+  auto violations = [](const DetectorInfo& info) { return info.violations; };
+  auto none = [](const std::vector<RawFinding>& list) { return list.empty(); };
+  if (!any_of(running.tellers, violations) || std::all_of(told.begin(), told.end(), none)) return;
+  if (!running.order) {
+    bool paper = running.make == running.tellers.front()->info->make_paper;
+    auto make = [paper](std::size_t threads, LockSets& lock_sets) {
+      return make_units(paper, threads, lock_sets);
+    };
+    running.order = unit_order(scan.preparation(), make);
+  }
+  for (std::vector<RawFinding>& list : told)
+    for (RawFinding& finding : list) finding.serializable = running.order->serializable(finding);
 }
 
 }  // namespace svd::cli

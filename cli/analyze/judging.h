@@ -5,11 +5,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "detectors/harmless.h"
 #include "detectors/scan.h"
 #include "detectors/table.h"
+#include "detectors/unit_cycles.h"
 #include "svd/trace/diagnostic.h"
 #include "svd/trace/reader.h"
 
@@ -28,7 +30,8 @@ struct Running {
   std::unique_ptr<Detector> detector;
   std::vector<const Chosen*> tellers{};
   std::vector<RawFinding> found{};
-  std::vector<Harm> harms{};  // of these
+  std::vector<Harm> harms{};         // of these
+  std::optional<UnitOrder> order{};  // of the units of a walk in which svd-cycle ran, too
 };
 
 // Whether the program ended by a fault of its own: it was not told to end.
@@ -47,7 +50,8 @@ void judge_harm(std::vector<Running>& detectors, bool paper, Scan& scan);
 std::vector<RawFinding> told(const Chosen& teller, const Running& running, bool failed,
                              Diagnostics& diagnostics);
 
-// Of violations, which leave the units serializable.
-void judge_units(const DetectorInfo& info, bool paper, Scan& scan, std::vector<RawFinding>& found);
+// Of violations, which leave the units serializable: where svd-cycle did not look at these units,
+// by a walk. `told` is what each of the tellers is to tell.
+void judge_units(Running& running, Scan& scan, std::vector<std::vector<RawFinding>>& told);
 
 }  // namespace svd::cli

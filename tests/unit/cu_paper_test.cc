@@ -264,10 +264,12 @@ Answer pass(const Statements& run) {
   auto number = [](const RawAccess& access) { return Number(access.moment.value) - 1; };
   for (const RawFinding& finding : detector.units().findings())
     answer.violations.insert({number(finding.accesses[0]), number(finding.accesses[1])});
-  UnitCycles together(detector.graph(), detector.units().units());
+  detector.findings();
+  UnitOrder order = detector.take_order();
   for (Number s = 0; s < members.size(); ++s)
     for (Number st = 0; st < s; ++st)
-      if (together.together(members[s], members[st])) answer.cycles.insert({s, st});
+      if (answer.units[s] != answer.units[st] && order.together(members[s], members[st]))
+        answer.cycles.insert({s, st});
   return answer;
 }
 

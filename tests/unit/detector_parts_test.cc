@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What detectors are made of, against plain containers: sets of bytes, short lists, sets of units;
-// who accesses what; and that what is told in a thread of its own is what was said.
+// What detectors are made of, against plain containers: sets of bytes, short lists, units, sets of
+// units; who accesses what; and that what is told in a thread of its own is what was said.
 
 #include <gtest/gtest.h>
 
@@ -127,6 +127,59 @@ TEST(TagSets, WhatIsHeldStaysWhatItIs) {
       for (TagSet& set : held) rename(set);
     });
     for (std::size_t j = 0; j < held.size(); ++j) ASSERT_EQ(members(held[j]), plain[j]);
+  }
+}
+
+TEST(TagSets, AUnionThatIsAPartIsThatPart) {
+  Units units(1);
+  TagSets sets(units);
+  TagSet one = TagSets::of(units.begin(0)), other = TagSets::of(units.begin(0));
+  TagSet both = sets.unite(one, other, 0);
+  EXPECT_EQ(sets.unite(both, one, 0), both);
+  EXPECT_EQ(sets.unite(other, both, 0), both);
+}
+
+TEST(Units, HaveTheRemarksOfTheirMembers) {
+  struct Plain {
+    std::set<UnitMember> members;
+    std::set<std::uint32_t> remarks;
+    bool active = true;
+  };
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    Units units(1);
+    std::map<UnitMember, Plain> plain;  // by the oldest member
+    auto any = [&] {
+      return units.of_member(static_cast<UnitMember>(1 + random() % (units.members() - 1)));
+    };
+    for (int i = 0; i < 100; ++i) {
+      if (units.members() == 1 || random() % 3 == 0) {
+        UnitMember unit = units.begin(0);
+        plain[unit].members.insert(unit);
+      }
+      UnitMember a = any(), b = any();
+      if (random() % 2 == 0) plain[a].remarks.insert(units.remark(a));
+      if (random() % 8 == 0) {
+        units.end(a);
+        plain[a].active = false;
+      } else if (a != b && random() % 2 == 0) {
+        if (b < a) std::swap(a, b);
+        ASSERT_EQ(units.merge(a, b), a);
+        plain[a].members.merge(plain[b].members);
+        plain[a].remarks.merge(plain[b].remarks);
+        plain.erase(b);
+      }
+    }
+    std::vector<UnitMember> by_member = units.by_member();
+    for (const auto& [unit, known] : plain) {
+      EXPECT_EQ(units.active(unit, 0), known.active);
+      for (UnitMember member : known.members) EXPECT_EQ(by_member[member], unit);
+      std::set<std::uint32_t> remarks;
+      for (std::uint32_t r = units.first_remark(unit); r != 0; r = units.next_remark(r))
+        EXPECT_TRUE(remarks.insert(r).second);
+      EXPECT_EQ(remarks, known.remarks);
+    }
+    EXPECT_EQ(by_member.size(), units.members());
   }
 }
 

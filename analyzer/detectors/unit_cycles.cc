@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A cycle comes back to where it began, so it has an arc that goes back in time, whatever the order
+// of time is as long as it is one: here a unit stands at its first member, a point behind the
+// youngest member that leads to it. Units are mostly made of what is near in time, and few arcs go
+// back. Where nothing leads to from the ends of these arcs, or nothing leads from there to their
+// beginnings, no cycle is. Only the rest are nodes for Tarjan's algorithm.
+//
+// As arcs are in the order of time nearly all that can be reached is found in the first round
+// through them, and all of it in two or three.
+//
+// Cost: 8 bytes an arc and 9 a member or point, for as long as the ends are followed; then what
+// Components takes of the rest.
+
+#include "detectors/unit_cycles.h"
+
+#include <algorithm>
+
+namespace svd {
+namespace {
+
+// Between units, each at the place of who stands for it, and points behind all members.
+struct Link {
+  std::uint32_t from = 0, to = 0;
+};
+
+// Which nodes can be on a cycle.
+class Reach {
+ public:
+  Reach(const std::vector<Link>& links, std::size_t nodes) : links_(links), known_(nodes) {}
+
+  // The links that `goes_back` holds for are on every cycle, or others of them.
+  template <class F>
+  void follow(F&& goes_back) {
+    for (const Link& link : links_) {
+      if (link.from == link.to || !goes_back(link)) continue;
+      known_[link.to] |= kAfter;
+      known_[link.from] |= kBefore;
+    }
+    while (spread(links_.begin(), links_.end(), kAfter, &Link::from, &Link::to)) continue;
+    while (spread(links_.rbegin(), links_.rend(), kBefore, &Link::to, &Link::from)) continue;
+  }
+  bool operator[](std::size_t node) const { return known_[node] == (kAfter | kBefore); }
+
+ private:
+  enum : std::uint8_t { kAfter = 1, kBefore = 2 };
+
+  template <class Iterator>
+  bool spread(Iterator link, Iterator end, std::uint8_t what, std::uint32_t Link::*from,
+              std::uint32_t Link::*to) {
+    std::uint8_t any = 0;
+    for (; link != end; ++link) {
+      std::uint8_t& there = known_[(*link).*to];
+      auto more = static_cast<std::uint8_t>(known_[(*link).*from] & what & ~there);
+      if (more == 0) continue;
+      there |= more;
+      any |= more;
+    }
+    return any != 0;
+  }
+
+  const std::vector<Link>& links_;
+  std::vector<std::uint8_t> known_;
+};
+
+}  // namespace
+
+bool UnitOrder::together(UnitMember a, UnitMember b) const {
+  auto set = [this](UnitMember member) -> std::optional<std::uint32_t> {
+    auto found = std::lower_bound(sets_.begin(), sets_.end(), std::pair(member, std::uint32_t{0}));
+    if (found == sets_.end() || found->first != member) return std::nullopt;
+    return found->second;
+  };
+  std::optional<std::uint32_t> one = set(a);
+  return one && one == set(b);
+}
+
+std::optional<bool> UnitOrder::serializable(const RawFinding& violation) const {
+  bool all = violation.units.size() == violation.occurrences && complete_;
+  for (auto [unit, other] : violation.units) {
+    if (together(unit, other)) return false;
+    all = all && unit != 0 && other != 0;  // what the kernel did may be of no unit
+  }
+  return all ? std::optional(true) : std::nullopt;
+}
+
+UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
+    : graph_(graph), units_(units), members_(units.members()), nodes_(units.by_member()) {
+  std::size_t all = members_ + graph_.points_.size();
+  auto place = [this](UnitGraph::Node node) {
+    return is_point(node) ? members_ + (node & ~UnitGraph::kPoint) : nodes_[node];
+  };
+  std::vector<Link> links;
+  links.reserve(graph_.arcs());
+  graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
+    links.push_back({place(arc.from), place(arc.to)});
+  });
+  auto youngest = [this](std::uint32_t node) {
+    return node < members_ ? node : graph_.points_[node - members_];
+  };
+  Reach reach(links, all);
+  reach.follow([&](const Link& link) {
+    UnitMember from = youngest(link.from);
+    UnitMember to = youngest(link.to);
+    return from == to ? link.from > link.to : from > to;
+  });
+  // Who stands for a unit comes before its other members.
+  for (UnitMember member = 0; member < members_; ++member) {
+    UnitMember unit = nodes_[member];
+    nodes_[member] = unit != member ? nodes_[unit] : reach[unit] ? ++count_ : 0;
+  }
+  nodes_.resize(all);
+  for (std::size_t point = members_; point < all; ++point)
+    nodes_[point] = reach[point] ? ++count_ : 0;
+  components_.emplace(count_ + std::size_t{1}, [&](auto&& f) {
+    for (std::uint32_t number = 0; number < links.size(); ++number) {
+      std::uint32_t from = nodes_[links[number].from], to = nodes_[links[number].to];
+      if (from != 0 && to != 0) f(from, to, number);
+    }
+  });
+}
+
+UnitOrder UnitCycles::order() const {
+  UnitOrder::Sets sets;
+  for (UnitMember member = 0; member < members_; ++member)
+    if (nodes_[member] != 0) sets.emplace_back(member, components_->of(nodes_[member]));
+  return {std::move(sets), !graph_.full()};
+}
+
+// On a cycle, and from memory to the unit that accesses it after others.
+bool UnitCycles::between_threads(const UnitGraph::Arc& arc) const {
+  if (arc.mark == 0 || !is_point(arc.from)) return false;
+  std::uint32_t from = node(arc.from), to = node(arc.to);
+  return from != 0 && to != 0 && components_->together(from, to);
+}
+
+// To a unit that is older than those which the point is for.
+bool UnitCycles::goes_back(const UnitGraph::Arc& arc) {
+  return units_.of_member(arc.to) <= graph_.youngest(arc.from);
+}
+
+std::vector<UnitCycles::Step> UnitCycles::cycle(const UnitGraph::Arc& last) {
+  std::vector<Step> cycle;
+  auto take = [&](const UnitGraph::Arc& arc) {
+    if (arc.mark == 0) return;
+    Mark mark = graph_.marks_[arc.mark];
+    if (is_point(arc.to)) {
+      cycle.push_back({mark, {}});
+    } else {
+      cycle.back().second = mark;
+    }
+  };
+  for (std::uint32_t link : components_->way(node(last.to), node(last.from)))
+    take(graph_.arcs_[link]);
+  take(last);
+  return cycle;
+}
+
+std::vector<std::vector<UnitCycles::Step>> UnitCycles::list() {
+  std::vector<std::vector<Step>> found;
+  std::vector<bool> told(count_ + std::size_t{1});
+  auto tell = [&](const UnitGraph::Arc& last) {
+    std::uint32_t component = components_->of(node(last.to));
+    if (!told[component]) found.push_back(cycle(last));
+    told[component] = true;
+  };
+  // What closes a cycle mostly goes back to an older unit. Others are for where nothing does.
+  std::vector<UnitGraph::Arc> others;
+  std::vector<bool> has_other(told.size());
+  graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
+    if (!between_threads(arc)) return;
+    std::uint32_t component = components_->of(node(arc.to));
+    if (told[component]) return;
+    if (goes_back(arc)) return tell(arc);
+    if (!has_other[component]) others.push_back(arc);
+    has_other[component] = true;
+  });
+  std::for_each(others.begin(), others.end(), tell);
+  return found;
+}
+
+}  // namespace svd
