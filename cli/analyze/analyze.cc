@@ -275,7 +275,6 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
     judge_units(running, scan, raw);
     for (std::vector<RawFinding>& one : raw)
       std::move(one.begin(), one.end(), std::back_inserter(found));
-    }
   }
   stats.pass("judge");
   if (!found.empty() || failed(trace)) explained.explainer.emplace(trace, report.diagnostics);
