@@ -69,7 +69,7 @@ Result<Failure> find_failure(const TraceReader& trace, const ControlFlow& flow,
                  "the trace does not say how the run ended; name a criterion"};
   ThreadId thread = *ending.thread;
   instances.ask(ending.seq);
-  instances.ask_stack(ending.seq, thread);
+  instances.ask_stack(ending.seq, thread, kAllCalls);
   instances.answer(diagnostics);
   const InstanceFacts& last = instances.facts(ending.seq);
   if (last.step == nullptr)
@@ -82,7 +82,7 @@ Result<Failure> find_failure(const TraceReader& trace, const ControlFlow& flow,
   std::string_view callee;
   std::optional<Seq> fatal;
   auto find_call = [&](Seq before, Pc inner) {
-    std::vector<Seq> stack = instances.stack(before, thread);
+    std::vector<Seq> stack = instances.stack(before, thread).calls;
     for (Seq call : stack) instances.ask(call);
     instances.answer(diagnostics);
     bool terminates = false;
@@ -107,7 +107,7 @@ Result<Failure> find_failure(const TraceReader& trace, const ControlFlow& flow,
     auto thrown = last_call(trace, thread, source.entries_of_function("__cxa_throw"), diagnostics);
     if (thrown) {
       instances.ask(*thrown);
-      instances.ask_stack(*thrown, thread);
+      instances.ask_stack(*thrown, thread, kAllCalls);
       instances.answer(diagnostics);
       find_call(*thrown, instances.facts(*thrown).step->pc);
     }

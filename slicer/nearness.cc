@@ -50,14 +50,13 @@ Nearness::Nearness(const Slice& slice, const StoryInput& input) {
 }
 
 std::optional<float> Nearness::edge(const FindingAccess& first, const FindingAccess& second) const {
-  return look_up(pairs_,
-                 {site_of(first.place.pc, first.place), site_of(second.place.pc, second.place)});
+  return look_up(pairs_, {site_of(first.site, first.place), site_of(second.site, second.place)});
 }
 
 std::optional<float> Nearness::triple(const Finding& finding) const {
   const std::vector<FindingAccess>& all = finding.accesses;
   if (all.size() != 3) return {};
-  auto site = [&](std::size_t i) { return site_of(all[i].place.pc, all[i].place); };
+  auto site = [&](std::size_t i) { return site_of(all[i].site, all[i].place); };
   return look_up(triples_, {site(0), site(1), site(2)});
 }
 
@@ -77,7 +76,7 @@ std::optional<float> Nearness::whole(const Finding& finding) const {
   const FindingAccess& second = finding.accesses[2];
   std::optional<float> before = edge(first, remote);
   if (!conflict(remote, second)) {
-    bool used = items_.count(site_of(second.place.pc, second.place)) != 0;
+    bool used = items_.count(site_of(second.site, second.place)) != 0;
     return used ? before : std::optional<float>();
   }
   std::optional<float> after = edge(remote, second);

@@ -37,7 +37,6 @@ class Teller {
 
   Story tell(const Slice& slice) {
     channels_ = slice.channels;
-    find_modules_with_lines();
     add_statements(slice);
     add_edges(slice);
     finish();
@@ -45,8 +44,7 @@ class Teller {
   }
 
  private:
-  // Of the program, and not made by the linker: stubs, and start-up code that has no lines where
-  // the rest of its module has.
+  // Of the program's own source, and no stub of the linker's.
   bool is_own(InstrId id) {
     auto [known, fresh] = own_.try_emplace(id.value, false);
     if (!fresh) return known->second;
@@ -54,10 +52,7 @@ class Teller {
     const CodeBlock& block = in_.code.block(home.block);
     if (block.abstract || story_.libraries) return known->second = true;
     Pc pc = in_.code.pc_of(id);
-    if (is_stub(id) || !in_.source.is_own(pc)) return false;
-    const Place& place = in_.source.at(pc);
-    return known->second =
-               place.frames.back().line != 0 || modules_with_lines_.count(place.module) == 0;
+    return known->second = !is_stub(id) && in_.source.is_own(pc);
   }
 
   bool is_stub(InstrId id) {
@@ -73,15 +68,6 @@ class Teller {
     if (!fresh || is_own(id)) return known->second;
     const Place& place = in_.source.at(in_.code.pc_of(id));
     return known->second = rules_.code(place.module, place.frames.back().function);
-  }
-
-  void find_modules_with_lines() {
-    for (std::uint32_t i = 0; i < in_.code.instr_count(); ++i) {
-      Pc pc = in_.code.pc_of(InstrId(i));
-      if (pc.value == 0 || !in_.source.is_user(pc)) continue;
-      const Place& place = in_.source.at(pc);
-      if (place.frames.back().line != 0) modules_with_lines_.insert(place.module);
-    }
   }
 
   static StoryAccess access_at(const Instance& instance, bool write) {
@@ -179,7 +165,7 @@ class Teller {
     }
     bool left_out = is_inner(access.instance.id) || is_stub(access.instance.id);
     const std::vector<Seq>& calls =
-        in_.instances.stack(access.instance.seq, access.instance.thread);
+        in_.instances.stack(access.instance.seq, access.instance.thread).calls;
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
       for (std::uint64_t back = 0; back <= kStub && back <= call->value; ++back) {
         const InstanceFacts& facts = in_.instances.facts(Seq(call->value - back));
@@ -209,7 +195,7 @@ class Teller {
     for (const StoryEntry& entry : story_.entries)
       for (const StoryAccess& access : entry.accesses)
         if (entry.kind != StoryEntry::Kind::kStatement && !is_own(access.instance.id))
-          for (Seq call : in_.instances.stack(access.instance.seq, access.instance.thread))
+          for (Seq call : in_.instances.stack(access.instance.seq, access.instance.thread).calls)
             for (std::uint64_t back = 0; back <= kStub && back <= call.value; ++back)
               in_.instances.ask(Seq(call.value - back));
     in_.instances.answer(diagnostics_);
@@ -311,7 +297,6 @@ class Teller {
   std::map<std::uint32_t, std::string> channels_;
   std::unordered_map<std::uint32_t, bool> own_, inner_;
   Suppressions rules_ = Suppressions::built_in();
-  std::set<std::string_view> modules_with_lines_;
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ bool Annotations::variable(const std::string& name) const {
   bool meant = false;
   for (std::string whole = name; !whole.empty(); whole = whole_of(whole)) {
     for (const VariablePattern& pattern : variables_) {
-      if (!glob_matches(pattern.glob, whole)) continue;
+      if (pattern.glob != whole && !glob_matches(pattern.glob, whole)) continue;
       pattern.used.insert(whole);
       meant = true;
     }
@@ -74,7 +74,9 @@ bool Annotations::variable(const std::string& name) const {
 
 bool Annotations::part_of(const std::string& variable) const {
   // What begins with the name is matched by a pattern of which some beginning matches the name.
+  // What a pointer leads to has no name that begins with a variable's.
   return std::any_of(variables_.begin(), variables_.end(), [&](const VariablePattern& pattern) {
+    if (pattern.glob.find("->") != std::string::npos) return false;
     for (std::size_t length = 1; length <= pattern.glob.size(); ++length)
       if (glob_matches(pattern.glob.substr(0, length), variable)) return true;
     return false;

@@ -10,7 +10,8 @@
 //                                   source calls memory that it reaches through a pointer or on the
 //                                   stack (s->stop)
 //
-// Patterns as in rule_text.h; of a variable that is meant all parts are. What is atomic does not
+// Patterns as in rule_text.h, and names as reports write them: table[3].stop is that element. Of a
+// variable that is meant all parts are. What is atomic does not
 // race with what is, a write of it releases, and a read of it acquires (sync_model.h).
 #pragma once
 
@@ -34,7 +35,7 @@ class Annotations {
   Status add(std::string_view rules, const std::string& name_for_errors);
 
   bool code(std::string_view module, std::string_view function) const {
-    return any_means(code_, module, function);
+    return any_means(code_, module, function.empty() ? "?" : function);
   }
   bool any_variables() const { return !variables_.empty(); }
   // Whether it is meant, or something that it is a part of.

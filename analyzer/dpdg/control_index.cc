@@ -10,10 +10,10 @@ namespace {
 
 // Follows a chunk, and on its way notes the calls that are active at each of the points: at an
 // instruction when control has come to it, and before what it and those behind it do.
-class Stacks {
+class CallsAt {
  public:
-  Stacks(ControlTracker tracker, std::span<const ControlIndex::Point> points,
-         std::vector<std::vector<Seq>>& out)
+  CallsAt(ControlTracker tracker, std::span<const ControlIndex::Point> points,
+          std::vector<CallStack>& out)
       : tracker_(std::move(tracker)), left_(points), out_(out) {}
 
   void exec(const Exec& exec) {
@@ -33,13 +33,13 @@ class Stacks {
 
  private:
   void note() {
-    out_.push_back(tracker_.call_stack(left_.front().thread));
+    out_.push_back(tracker_.call_stack(left_.front().thread, left_.front().most));
     left_ = left_.subspan(1);
   }
 
   ControlTracker tracker_;
   std::span<const ControlIndex::Point> left_;
-  std::vector<std::vector<Seq>>& out_;
+  std::vector<CallStack>& out_;
 };
 
 // What is found on the way: a fault is told right after the instruction that had it, and by its
@@ -131,9 +131,9 @@ void ControlIndex::parents(std::size_t index, const Chunk& chunk, ChunkControl& 
   out.first_segment.push_back(static_cast<std::uint32_t>(out.segments.size()));
 }
 
-std::vector<std::vector<Seq>> ControlIndex::call_stacks(const TraceReader& trace,
-                                                        std::span<const Point> points) const {
-  std::vector<std::vector<Seq>> stacks;
+std::vector<CallStack> ControlIndex::call_stacks(const TraceReader& trace,
+                                                 std::span<const Point> points) const {
+  std::vector<CallStack> stacks;
   Chunk chunk;
   while (!points.empty()) {
     std::size_t index = trace.chunk_of(points.front().seq);
@@ -142,7 +142,7 @@ std::vector<std::vector<Seq>> ControlIndex::call_stacks(const TraceReader& trace
       return trace.chunk_of(point.seq) != index;
     });
     std::span<const Point> held(points.begin(), next);
-    Stacks walk(at_chunk_[index], held, stacks);
+    CallsAt walk(at_chunk_[index], held, stacks);
     if (trace.decode(index, chunk, kColumns)) chunk.walk(walk);
     walk.note_rest();
     points = points.subspan(held.size());

@@ -55,11 +55,11 @@ class ControlIndex {
   struct Point {
     Seq seq{};
     ThreadId thread{};
+    std::size_t most = kAllCalls;
   };
-  // Active calls of the thread when control has come to each point and it has done nothing yet,
-  // outermost first. The points ascend: a chunk is decoded once for all that it holds.
-  std::vector<std::vector<Seq>> call_stacks(const TraceReader& trace,
-                                            std::span<const Point> points) const;
+  // Active calls of the thread when control has come to each point and it has done nothing yet.
+  // The points ascend: a chunk is decoded once for all that it holds.
+  std::vector<CallStack> call_stacks(const TraceReader& trace, std::span<const Point> points) const;
 
  private:
   std::vector<ControlTracker> at_chunk_;

@@ -138,13 +138,20 @@ Seq ControlTracker::abstract_parent(const Thread& thread, StatementId statement)
   return parent;
 }
 
-std::vector<Seq> ControlTracker::call_stack(ThreadId id) const {
-  std::vector<Seq> calls;
+CallStack ControlTracker::call_stack(ThreadId id, std::size_t most) const {
+  CallStack stack;
   auto found = index_.find(id.value);
-  if (found == index_.end()) return calls;
-  for (const Frame& frame : threads_[found->second].frames)
-    if (frame.call != kNoParent) calls.push_back(frame.call);
-  return calls;
+  if (found == index_.end()) return stack;
+  const std::vector<Frame>& frames = threads_[found->second].frames;
+  if (frames.size() > most) stack.left_out = frames.size() - most;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (stack.left_out != 0 && i == most / 2) {
+      stack.outer = stack.calls.size();
+      i += stack.left_out;
+    }
+    if (frames[i].call != kNoParent) stack.calls.push_back(frames[i].call);
+  }
+  return stack;
 }
 
 }  // namespace svd

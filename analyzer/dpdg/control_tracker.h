@@ -21,6 +21,16 @@ namespace svd {
 // "Nothing decided": the first instructions of a trace's first thread.
 inline constexpr Seq kNoParent{std::numeric_limits<std::uint64_t>::max()};
 
+// Calls that are active in a thread, outermost first. Of more than were asked for the middle ones
+// are left out.
+struct CallStack {
+  std::vector<Seq> calls{};
+  std::size_t left_out = 0;
+  std::size_t outer = 0;  // that stand before those left out
+  friend bool operator==(const CallStack&, const CallStack&) = default;
+};
+inline constexpr std::size_t kAllCalls = std::numeric_limits<std::size_t>::max();
+
 class ControlTracker {
  public:
   ControlTracker(const CodeTable& code, const ControlFlow& flow) : code_(&code), flow_(&flow) {}
@@ -53,8 +63,8 @@ class ControlTracker {
     }
   }
 
-  // The calls that are active in a thread, outermost first; tail calls are none.
-  std::vector<Seq> call_stack(ThreadId thread) const;
+  // Tail calls are none. `most` is even, or all.
+  CallStack call_stack(ThreadId thread, std::size_t most) const;
 
  private:
   struct Region {

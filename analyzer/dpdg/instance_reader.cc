@@ -52,10 +52,10 @@ void InstanceReader::answer(Diagnostics& diagnostics) {
   }
   std::vector<ControlIndex::Point> points;
   for (const auto& [at, stack] : stacks_)
-    if (!stack) points.push_back({at.first, at.second});
+    if (!stack.calls) points.push_back({at.first, at.second, stack.most});
   auto calls = control_.call_stacks(trace_, points);
   for (std::size_t i = 0; i < points.size(); ++i)
-    stacks_.at({points[i].seq, points[i].thread}) = std::move(calls[i]);
+    stacks_.at({points[i].seq, points[i].thread}).calls = std::move(calls[i]);
 }
 
 }  // namespace svd

@@ -28,24 +28,30 @@ class InstanceReader {
       : trace_(trace), code_(code), control_(control) {}
 
   void ask(Seq seq) { facts_.try_emplace(seq); }
-  // The calls that are active in the thread when the run comes to the instruction.
-  void ask_stack(Seq seq, ThreadId thread) { stacks_.try_emplace({seq, thread}); }
+  // The calls that are active in the thread when the run comes to the instruction: so many at most,
+  // because recursion can be deep, and one who asks for more than another before is not heard.
+  static constexpr std::size_t kMostCalls = 64;
+  void ask_stack(Seq seq, ThreadId thread, std::size_t most = kMostCalls) {
+    stacks_.try_emplace({seq, thread}, Stack{most, {}});
+  }
   void answer(Diagnostics& diagnostics);
 
   // What was asked and answered.
   const InstanceFacts& facts(Seq seq) const { return facts_.at(seq); }
-  // Outermost first.
-  const std::vector<Seq>& stack(Seq seq, ThreadId thread) const {
-    return *stacks_.at({seq, thread});
+  const CallStack& stack(Seq seq, ThreadId thread) const {
+    return *stacks_.at({seq, thread}).calls;
   }
 
  private:
+  struct Stack {
+    std::size_t most;
+    std::optional<CallStack> calls{};  // when they are known
+  };
   const TraceReader& trace_;
   const CodeTable& code_;
   const ControlIndex& control_;
   std::map<Seq, InstanceFacts> facts_;
-  // When they are known.
-  std::map<std::pair<Seq, ThreadId>, std::optional<std::vector<Seq>>> stacks_;
+  std::map<std::pair<Seq, ThreadId>, Stack> stacks_;
 };
 
 }  // namespace svd

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "findings/heap_blocks.h"
@@ -77,6 +78,7 @@ class LookUp {
     if (wanted.raw->site) return;
     wanted.access->thread = thread;
     wanted.access->place = place_of(source_, site);
+    wanted.access->site = source_.sites[site].pc;
   }
 
   Wanted* next() const { return at_ < wanted_.size() ? &wanted_[at_] : nullptr; }
@@ -146,7 +148,10 @@ class Completion {
     access.atomic = raw.atomic;
     access.address = raw.address;
     access.size = raw.size;
-    if (raw.site) access.place = place_of(source_, *raw.site);
+    if (raw.site) {
+      access.place = place_of(source_, *raw.site);
+      access.site = source_.sites[*raw.site].pc;
+    }
     for (const HeldLock& lock : source_.lock_sets[raw.locks])
       access.locks.push_back(source_.places.lock(lock.object) + (lock.shared ? " (shared)" : ""));
   }
@@ -173,11 +178,30 @@ class Completion {
     Stacks stacks(source_.instances, source_.places, diagnostics_);
     for (const Wanted& wanted : wanted_) stacks.ask(wanted.access->seq, wanted.access->thread);
     stacks.answer();
+    std::set<Pc> jumps = jumps_among_sites();
     for (const Wanted& wanted : wanted_) {
       FindingAccess& access = *wanted.access;
-      access.stack = stacks.at(access.seq, access.thread, wanted.pc);
+      // Who called a library in the place of a return is no call of the stack.
+      bool tail = wanted.pc != access.site && jumps.count(access.site) != 0;
+      access.stack = stacks.at(access.seq, access.thread, wanted.pc, tail ? access.site : Pc());
       stand_in_own_code(access.stack, access.place);
     }
+  }
+
+  std::set<Pc> jumps_among_sites() const {
+    std::set<Pc> sites, jumps;
+    for (const Wanted& wanted : wanted_) sites.insert(wanted.access->site);
+    std::span<const Block> blocks = source_.trace.blocks();
+    for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+      if (blocks[i].instructions.empty()) continue;
+      Pc last = blocks[i].instructions.back().pc;
+      if (sites.count(last) == 0) continue;
+      const CodeBlock& code = source_.code.block(BlockId(i));
+      if (code.steps.empty()) continue;  // it was lost
+      Flow flow = code.steps.back().flow;
+      if (flow == Flow::kJump || flow == Flow::kIndirectJump) jumps.insert(last);
+    }
+    return jumps;
   }
 
   void name(Finding& finding) {
@@ -217,8 +241,7 @@ class Completion {
     }
     finding.memory += fmt::format(", at {}", address - block.address);
     std::vector<std::string_view> lines;
-    for (const FindingAccess& access : finding.accesses)
-      lines.push_back(access.stack.empty() ? access.place.text : access.stack.front().place.text);
+    for (const FindingAccess& access : finding.accesses) lines.push_back(access.place.text);
     finding.variable = common_member(lines);
   }
 
@@ -262,7 +285,7 @@ CodePlace last_own_place(const TraceReader& trace, InstanceReader& instances, Pl
   const Ending& ending = trace.ending();
   stacks.ask(ending.seq, *ending.thread);
   stacks.answer();
-  stand_in_own_code(stacks.at(ending.seq, *ending.thread, place.pc), place);
+  stand_in_own_code(stacks.at(ending.seq, *ending.thread, place.pc, {}), place);
   return place;
 }
 

@@ -20,6 +20,7 @@ namespace svd {
 
 struct Source {
   const TraceReader& trace;
+  const CodeTable& code;
   InstanceReader& instances;
   const Moments& moments;
   const Sites& sites;

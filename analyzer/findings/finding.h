@@ -32,6 +32,7 @@ struct CodePlace {
 struct StackFrame {
   CodePlace place{};  // where it had come to
   bool own = false;   // the program's own source, not a library's or a header's of the system
+  std::size_t left_out = 0;  // calls between it and the next one that are not told
 };
 
 // The innermost one of the program's own.
@@ -44,8 +45,9 @@ struct FindingAccess {
   ThreadId thread{};
   std::string thread_name{};
   Seq seq{};  // of the instruction; of what the kernel or free() did, the next one
-  // The instruction and, of the functions that were active, the innermost one of the program's own.
+  // In the innermost function of the program's own: what did it, or called who did it.
   CodePlace place{};
+  Pc site{};  // the instruction that detectors put it down to; 0: an abstract statement
   std::vector<StackFrame> stack{};  // innermost first; empty where there are none, or not known
   TouchKind kind = TouchKind::kRead;
   bool atomic = false;

@@ -54,9 +54,8 @@ CodePlace Places::place(Pc pc, const Frame& frame) {
 
 std::vector<StackFrame> Places::frames(Pc pc) {
   std::vector<StackFrame> frames;
-  bool user = map_.is_user(pc);
   for (const Frame& frame : map_.at(pc).frames)
-    frames.push_back({place(pc, frame), user && !is_system_header(frame.file)});
+    frames.push_back({place(pc, frame), map_.is_own(pc, frame)});
   return frames;
 }
 

@@ -24,21 +24,19 @@ class Stacks {
   void ask(Seq seq, ThreadId thread) { asked_.emplace(seq, thread); }
   void answer();
 
-  // What was asked and answered, innermost first; `pc` is where the thread had come to, 0 where
-  // that is not known. Of very deep ones what is further out is left out.
-  std::vector<StackFrame> at(Seq seq, ThreadId thread, Pc pc);
+  // What was asked and answered, innermost first; `pc` is where the thread had come to, and
+  // `jumped_from` a call in the place of a return by which it came there, each 0 where there is
+  // none. Of deep ones calls in the middle are left out.
+  std::vector<StackFrame> at(Seq seq, ThreadId thread, Pc pc, Pc jumped_from);
 
  private:
-  template <class F>
-  void each_call(Seq seq, ThreadId thread, F&& f) const;
-
   InstanceReader& instances_;
   Places& places_;
   Diagnostics& diagnostics_;
   std::set<std::pair<Seq, ThreadId>> asked_;
 };
 
-// Tells a place by the innermost function of the program's own; the instruction stays what it is.
+// Tells a place by the innermost function of the program's own.
 void stand_in_own_code(const std::vector<StackFrame>& stack, CodePlace& place);
 
 }  // namespace svd

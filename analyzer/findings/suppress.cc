@@ -19,9 +19,11 @@ bool matches(const Suppressions::FindingRule& rule, const Finding& finding) {
   // What is told of who called a library is in its functions, too.
   return std::any_of(
       finding.accesses.begin(), finding.accesses.end(), [&](const FindingAccess& access) {
+        auto own = first_own(access.stack);
         return meant(access.place) ||
-               std::any_of(access.stack.begin(), first_own(access.stack),
-                           [&meant](const StackFrame& frame) { return meant(frame.place); });
+               (own != access.stack.end() &&
+                std::any_of(access.stack.begin(), own,
+                            [&meant](const StackFrame& frame) { return meant(frame.place); }));
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include "symbols/function_name.h"
 
+#include <array>
 #include <cctype>
 #include <cstddef>
 
@@ -20,8 +21,14 @@ std::size_t operator_at(std::string_view text, std::size_t at) {
   std::string_view rest = text.substr(at + kOperator.size());
   if (rest.empty() || in_word(rest.front())) return 0;
   if (rest.starts_with("()") || rest.starts_with("[]")) return kOperator.size() + 2;
-  std::size_t length = rest.find_first_not_of("<>=-*+/%^&|~!,");
-  return kOperator.size() + (length == std::string_view::npos ? rest.size() : length);
+  // What template arguments follow is no part of it.
+  constexpr std::array<std::string_view, 37> kSymbols{
+      "->*", "<<=", ">>=", "<=>", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++",
+      "--",  "+=",  "-=",  "*=",  "/=", "%=", "^=", "&=", "|=", "->", "+",  "-",  "*",
+      "/",   "%",   "^",   "&",   "|",  "~",  "!",  "=",  "<",  ">",  ","};
+  for (std::string_view symbol : kSymbols)
+    if (rest.starts_with(symbol)) return kOperator.size() + symbol.size();
+  return kOperator.size();
 }
 
 // Past the bracket that closes the one at `at`.

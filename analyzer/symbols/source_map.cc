@@ -28,6 +28,13 @@ struct Mapped {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+// Of the C and C++ libraries and the like. Compilers that are installed elsewhere bring theirs in a
+// folder of their own.
+bool is_system_header(std::string_view file) {
+  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
+         file.find("/include/c++/") != std::string_view::npos;
+}
+
 std::vector<Pc> ascending(std::vector<Pc> pcs) {
   std::sort(pcs.begin(), pcs.end());
   pcs.erase(std::unique(pcs.begin(), pcs.end()), pcs.end());
@@ -133,11 +140,6 @@ Place SourceMap::Impl::place_of(Pc pc) {
   return place;
 }
 
-bool is_system_header(std::string_view file) {
-  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
-         file.find("/include/c++/") != std::string_view::npos;
-}
-
 const Frame& Place::own_frame() const {
   for (const Frame& frame : frames)
     if (!is_system_header(frame.file)) return frame;
@@ -162,6 +164,12 @@ bool SourceMap::is_user(Pc pc) {
   if (module->owner() != Owner::kProgram) return false;
   // The C library as distributions have it is without debug information.
   return impl_->dynamic || module->debug() == nullptr || at(pc).frames.back().line != 0;
+}
+
+bool SourceMap::is_own(Pc pc, const Frame& frame) {
+  if (!is_user(pc) || is_system_header(frame.file)) return false;
+  ModuleSource* module = impl_->module_of(pc.value);
+  return module == nullptr || module->debug() == nullptr || at(pc).frames.back().line != 0;
 }
 
 std::vector<Pc> SourceMap::pcs_of_line(std::string_view file, std::uint32_t line) {

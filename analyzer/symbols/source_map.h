@@ -29,10 +29,6 @@ struct Frame {
   std::uint32_t line = 0;  // 0: no debug information, or code that belongs to no line
 };
 
-// Of the C and C++ libraries and the like. Compilers that are installed elsewhere bring theirs in a
-// folder of their own.
-bool is_system_header(std::string_view file);
-
 struct Place {
   std::string_view module;    // path of the file; "" for generated code
   std::uint64_t offset = 0;   // address in the file's own symbol table
@@ -66,8 +62,11 @@ class SourceMap {
   // statically and has debug information, code without any is a library's.
   bool is_user(Pc pc);
 
-  // The same, and its source is: what headers of the system define becomes a part of programs, too.
-  bool is_own(Pc pc) { return is_user(pc) && !is_system_header(at(pc).own_frame().file); }
+  // The same, and its source is: what headers of the system define becomes a part of programs, too,
+  // and code that has no lines where its module has some is the linker's or begins and ends the
+  // program. Also of one of the functions that were inlined there.
+  bool is_own(Pc pc) { return is_own(pc, at(pc).own_frame()); }
+  bool is_own(Pc pc, const Frame& frame);
 
   // Where statements begin in this line, ascending. A file is meant by its name or by its last
   // folders and name: "log.c", "server/log.c".

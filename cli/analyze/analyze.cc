@@ -281,7 +281,10 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
   stats.pass("model");
   if (!found.empty()) {
     InstanceReader& instances = explained.explainer->story_input().instances;
-    Source source{trace, instances, scan.moments(), scan.sites(), lock_sets, places};
+    Source source{trace,        explained.explainer->model().code,
+                  instances,    scan.moments(),
+                  scan.sites(), lock_sets,
+                  places};
     report.findings = complete(source, found, report.diagnostics);
   }
   stats.pass("complete");
@@ -311,7 +314,7 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
   keep_nearest(options.detectors, report);
   stats.pass("rank");
   if (!trace.ending().thread) return;
-  report.last_place = explained.explainer
+  report.last_place = failed(trace)
                           ? last_own_place(trace, explained.explainer->story_input().instances,
                                            places, report.diagnostics)
                           : last_place(trace, places);

@@ -47,14 +47,18 @@ Json access_json(const FindingAccess& access) {
   json["atomic"] = access.atomic;
   json["kernel"] = access.kernel;
   json["locks"] = access.locks;
+  return json;
+}
+
+Json stack_json(const FindingAccess& access) {
   Json stack = Json::array();
   for (const StackFrame& frame : access.stack) {
     Json& told = stack.emplace_back(Json::object());
     add_place(told, frame.place);
     told["own"] = frame.own;
+    if (frame.left_out != 0) told["left_out"] = frame.left_out;
   }
-  json["stack"] = std::move(stack);
-  return json;
+  return stack;
 }
 
 Json accesses_json(const Finding& finding) {
@@ -85,6 +89,8 @@ Json finding_json(const Finding& finding) {
             {"summary", finding.summary},
             {"accesses", accesses_json(finding)},
             {"related", std::move(related)}};
+  for (std::size_t i = 0; i < finding.accesses.size(); ++i)
+    json["accesses"][i]["stack"] = stack_json(finding.accesses[i]);
   return json;
 }
 

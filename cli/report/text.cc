@@ -73,13 +73,28 @@ std::string library_call(const FindingAccess& access) {
 }
 
 std::string callers(const FindingAccess& access) {
-  std::vector<std::string> all;
-  for (const StackFrame& frame : access.stack)
-    if (frame.own) all.push_back(describe(frame.place));
+  struct Caller {
+    std::string place;
+    std::size_t times = 0;
+  };
+  std::vector<Caller> all;
+  std::size_t left_out = 0;
+  for (auto frame = first_own(access.stack); frame != access.stack.end(); ++frame) {
+    if (frame->own) {
+      std::string place = describe(frame->place);
+      bool again = all.size() > 1 && all.back().place == place;
+      if (!again) all.push_back({place});
+      all.back().times += 1 + (again ? left_out : 0);
+      left_out = 0;
+    }
+    left_out += frame->left_out;
+  }
   std::string text;
-  for (std::size_t i = 1; i < std::min(all.size(), kCallers + 1); ++i)
-    text += (i == 1 ? "called from " : ", ") + all[i];
-  if (all.size() > kCallers + 1) text += fmt::format(" and {} more", all.size() - kCallers - 1);
+  for (std::size_t i = 1; i < std::min(all.size(), kCallers + 1); ++i) {
+    text += (i == 1 ? "called from " : ", ") + all[i].place;
+    if (all[i].times > 1) text += fmt::format(" {} times", grouped(all[i].times));
+  }
+  if (all.size() > kCallers + 1) text += ", …";
   return text;
 }
 
@@ -149,16 +164,18 @@ class Text {
 
   // Places only: the one that is told stands for them.
   void related(const Finding& finding) {
-    std::size_t shown = std::min(finding.related.size(), kRelated);
-    for (std::size_t i = 0; i < shown; ++i) {
-      std::string pair;
-      for (const FindingAccess& access : finding.related[i].accesses)
-        pair += (pair.empty() ? "" : ", ") + std::string(action(access)) + " in " +
-                describe(access.place);
-      line(style_.faint(fmt::format("   also: {}", printable(pair))));
+    std::vector<std::string> all;
+    for (const Finding& other : finding.related) {
+      std::string places;
+      for (const FindingAccess& access : other.accesses)
+        places += (places.empty() ? "" : ", ") + std::string(action(access)) + " in " +
+                  describe(access.place);
+      if (std::find(all.begin(), all.end(), places) == all.end()) all.push_back(places);
     }
-    if (shown < finding.related.size())
-      line(style_.faint(fmt::format("   and {} more", finding.related.size() - shown)));
+    std::size_t shown = std::min(all.size(), kRelated);
+    for (std::size_t i = 0; i < shown; ++i)
+      line(style_.faint(fmt::format("   also: {}", printable(all[i]))));
+    if (shown < all.size()) line(style_.faint(fmt::format("   and {} more", all.size() - shown)));
   }
 
   void table(const Finding& finding) {

@@ -61,7 +61,7 @@ Status shell_stack(Session& session, std::string_view rest) {
   frames(me, fmt::format("at {}", me.seq.value));
   ControlIndex::Point now{me.seq, me.thread};
   std::vector<Seq> calls =
-      session.run().control().call_stacks(session.trace(), std::span(&now, 1)).front();
+      session.run().control().call_stacks(session.trace(), std::span(&now, 1)).front().calls;
   for (std::size_t i = calls.size(); i-- > 0;) {
     auto call = session.run().find(calls[i]);
     if (!call) continue;

@@ -155,6 +155,27 @@ TEST(Annotations, CountWhatTheyMeant) {
                                       "atomic variable none: 0"));
 }
 
+TEST(Annotations, NamesAsReportsWriteThem) {
+  Annotations rules;
+  ASSERT_TRUE(rules.add("atomic variable table[3].stop\natomic variable *->ready\n", "rules.txt"));
+  EXPECT_TRUE(rules.part_of("table"));
+  EXPECT_TRUE(rules.variable("table[3].stop"));
+  EXPECT_TRUE(rules.variable("table[3].stop.low"));
+  EXPECT_FALSE(rules.variable("table[2].stop"));
+  EXPECT_TRUE(rules.variable("mail->ready"));
+  // What a pointer leads to is no part of a variable.
+  EXPECT_FALSE(rules.part_of("mail"));
+}
+
+// Code of a stripped program is meant by a pattern for all names, and counted.
+TEST(Annotations, CodeWithoutAName) {
+  Annotations rules;
+  ASSERT_TRUE(rules.add("atomic code server *\natomic code server run\n", "rules.txt"));
+  EXPECT_TRUE(rules.code("/bin/server", ""));
+  EXPECT_EQ(rules.uses()[0].count, 1);
+  EXPECT_EQ(rules.uses()[1].count, 0);
+}
+
 std::string wrong(const std::string& text) {
   Annotations rules;
   Status added = rules.add(text, "rules.txt");

@@ -374,7 +374,7 @@ TEST(Instances, StacksAskedForTogetherAreThoseAskedForAlone) {
       alone.answer(run.diagnostics);
       ASSERT_EQ(together.stack(seq, thread), alone.stack(seq, thread))
           << "seed " << seed << ", at " << seq.value;
-      calls += alone.stack(seq, thread).size();
+      calls += alone.stack(seq, thread).calls.size();
     }
   }
   EXPECT_GT(calls, runs());
@@ -411,8 +411,8 @@ TEST(Instances, StacksAreTheSameThroughoutAnExecution) {
       for (auto [seq, same] : instructions) {
         ASSERT_EQ(instances.stack(seq, same), instances.stack(first, thread))
             << "seed " << seed << ", at " << seq.value;
-        for (Seq call : instances.stack(seq, same)) ASSERT_LT(call, first) << "seed " << seed;
-        compared += instances.stack(seq, same).size();
+        for (Seq call : instances.stack(seq, same).calls) ASSERT_LT(call, first) << "seed " << seed;
+        compared += instances.stack(seq, same).calls.size();
       }
     }
   }

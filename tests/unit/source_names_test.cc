@@ -50,6 +50,8 @@ TEST(FunctionName, LosesItsParameters) {
 TEST(FunctionName, LosesItsTemplateArguments) {
   EXPECT_EQ(without_template_arguments("app::Queue<T<int> >::push<char>"), "app::Queue::push");
   EXPECT_EQ(without_template_arguments("operator<< <int>"), "operator<< ");
+  EXPECT_EQ(without_template_arguments("std::operator+<char, A<char> >"), "std::operator+");
+  EXPECT_EQ(without_template_arguments("std::operator<=><char>"), "std::operator<=>");
   EXPECT_EQ(without_template_arguments("a::operator->"), "a::operator->");
 }
 
