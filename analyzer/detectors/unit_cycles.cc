@@ -37,13 +37,24 @@ class Reach {
       known_[link.to] |= kAfter;
       known_[link.from] |= kBefore;
     }
-    while (spread(links_.begin(), links_.end(), kAfter, &Link::from, &Link::to)) continue;
-    while (spread(links_.rbegin(), links_.rend(), kBefore, &Link::to, &Link::from)) continue;
+    find_all(links_.begin(), links_.end(), kAfter, &Link::from, &Link::to);
+    find_all(links_.rbegin(), links_.rend(), kBefore, &Link::to, &Link::from);
   }
   bool operator[](std::size_t node) const { return known_[node] == (kAfter | kBefore); }
 
  private:
   enum : std::uint8_t { kAfter = 1, kBefore = 2 };
+  static constexpr int kMostRounds = 16;
+
+  // Where that takes too many rounds every node counts as found: what Components is given may be
+  // more than cycles can be in.
+  template <class Iterator>
+  void find_all(Iterator link, Iterator end, std::uint8_t what, std::uint32_t Link::*from,
+                std::uint32_t Link::*to) {
+    for (int round = 0; round < kMostRounds; ++round)
+      if (!spread(link, end, what, from, to)) return;
+    for (std::uint8_t& known : known_) known |= what;
+  }
 
   template <class Iterator>
   bool spread(Iterator link, Iterator end, std::uint8_t what, std::uint32_t Link::*from,
