@@ -74,7 +74,7 @@ TEST(Stacks, DeepOnesAreCutInTheMiddle) {
   EXPECT_LT(stack.size(), 100);
   std::size_t calls = 0;
   for (const json& frame : stack)
-    calls += (frame["function"] == "descend" ? 1 : 0) + frame.value("left_out", 0);
+    calls += (frame["function"] == "descend" ? 1U : 0U) + frame.value("left_out", std::size_t{0});
   EXPECT_EQ(calls, 201);
 }
 
