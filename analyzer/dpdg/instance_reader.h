@@ -29,10 +29,11 @@ class InstanceReader {
 
   void ask(Seq seq) { facts_.try_emplace(seq); }
   // The calls that are active in the thread when the run comes to the instruction: so many at most,
-  // because recursion can be deep, and one who asks for more than another before is not heard.
+  // because recursion can be deep.
   static constexpr std::size_t kMostCalls = 64;
   void ask_stack(Seq seq, ThreadId thread, std::size_t most = kMostCalls) {
-    stacks_.try_emplace({seq, thread}, Stack{most, {}});
+    Stack& asked = stacks_[{seq, thread}];
+    if (most > asked.most) asked = {most, {}};
   }
   void answer(Diagnostics& diagnostics);
 
@@ -44,7 +45,7 @@ class InstanceReader {
 
  private:
   struct Stack {
-    std::size_t most;
+    std::size_t most = 0;
     std::optional<CallStack> calls{};  // when they are known
   };
   const TraceReader& trace_;
