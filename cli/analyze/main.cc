@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <string>
 #include <vector>
@@ -100,6 +101,9 @@ int run(Arguments arguments) {
     arguments.erase(word);
     return verb->run(arguments);
   }
+  // What stands behind an option may be meant as its value, if the option is misspelt.
+  if (word != arguments.begin() && std::prev(word)->starts_with("-"))
+    return analyze_or_slice(arguments);
   struct stat status {};
   if (word->find_first_of("./") == std::string::npos && stat(word->c_str(), &status) != 0) {
     std::vector<std::string_view> names;

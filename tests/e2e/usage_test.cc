@@ -136,6 +136,7 @@ TEST(Usage, WrongUseIsOneSentenceAndExitCode2) {
       {{"info", "--jsn", trace}, "unknown option --jsn (did you mean '--json'?)"},
       {{"info", "--zebra=5", trace}, "unknown option --zebra; see svd-analyze info --help"},
       {{"dmup", trace}, "'dmup' is neither a verb nor a file (did you mean 'dump'?)"},
+      {{"--fromat", "json", trace}, "unknown option --fromat (did you mean '--format'?)"},
       {{"info"}, "TRACE is missing"},
       {{"info", trace, trace}, "unexpected argument"},
       {{"info", "--format=xml", trace}, "takes text or json, not 'xml'"},
