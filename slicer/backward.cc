@@ -310,16 +310,16 @@ Hit BackwardWalk::take_memory(Place me, const WalkStep* step, ThreadState& state
   return hit;
 }
 
-// Other threads read what it wrote. What went through a channel opens no triple.
+// Other threads read what it wrote. What the kernel wrote opens no triple.
 void BackwardWalk::give_to_others(const Now& now) {
   std::uint32_t told = 0;
-  for (const auto& [address, size, wanted] : remote_wants_) {
+  for (const auto& [address, size, wanted, kernel] : remote_wants_) {
     Want want = wanted.want;
     Instance by = instance(want.by());
     auto distance = static_cast<float>(want.distance());
     remote_reads_.add(now.me.id.value, want.id().value,
                       {instance(now.me), by, address, size, distance, 1});
-    if (!options_.races || is_channel(address)) continue;
+    if (!options_.races || kernel) continue;
     joined_->reads.push_back({address, size, by, want.distance(), wanted.own()});
     ++told;
   }

@@ -82,13 +82,11 @@ Hit BackwardWalk::take_of_kernel(Addr address, std::uint64_t size, const Event& 
     if (word.want.any()) take_word(at, length, word);
   });
   Mark me(event.seq, state.number);
-  if (is_channel(address))
-    for (const auto& [at, bytes, what] : taken_)
-      memory_wants_.each(what.want, what.more,
-                         [&, at = at, bytes = bytes](const MemoryWant& wanted) {
-                           if (!wanted.want.mark().same_thread(me))
-                             state.kernel.remote.push_back({at, bytes, wanted});
-                         });
+  for (const auto& [at, bytes, what] : taken_)
+    memory_wants_.each(what.want, what.more, [&, at = at, bytes = bytes](const MemoryWant& wanted) {
+      if (!wanted.want.mark().same_thread(me))
+        state.kernel.remote.push_back({at, bytes, wanted, true});
+    });
   return take_memory({me, {}}, nullptr, state, {});
 }
 

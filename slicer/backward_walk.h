@@ -48,12 +48,13 @@ class BackwardWalk {
     Addr address{};
     std::uint64_t size = 0;
     MemoryWant wanted;
+    bool kernel = false;  // wrote it, to memory or to a channel
   };
   // What the kernel did since the instruction of the thread that is met next: that one asked for
   // it.
   struct KernelWork {
     Hit wanted{};                      // what it wrote
-    std::vector<RemoteWant> remote{};  // what it put into channels
+    std::vector<RemoteWant> remote{};  // the same that other threads want
     std::span<const Reg> arguments{};
     std::vector<std::pair<Addr, std::uint64_t>> reads{};
 

@@ -88,9 +88,9 @@ class GraphWalk {
 
   ThreadId thread(std::size_t vertex) const { return graph.vertices[vertex].instance.thread; }
 
-  void add(std::size_t use, std::size_t def, float length, bool remote, bool filled = false) {
-    graph.vertices[use].arcs.push_back({def, length, remote, filled});
-    graph.vertices[def].back.push_back({use, length, remote, filled});
+  void add(std::size_t use, std::size_t def, float length, bool remote) {
+    graph.vertices[use].arcs.push_back({def, length, remote});
+    graph.vertices[def].back.push_back({use, length, remote});
   }
 
   void read(Byte& byte, std::size_t me, bool address) {
@@ -102,15 +102,15 @@ class GraphWalk {
 
   // Who wrote a byte that is read.
   void follow(Byte& byte, std::size_t me, bool address) {
-    auto arc = [&](std::size_t to, bool filled) {
+    auto arc = [&](std::size_t to) {
       bool remote = thread(to) != thread(me);
-      add(me, to, address ? 2 : remote ? 0 : 1, remote, filled);
+      add(me, to, address ? 2 : remote ? 0 : 1, remote);
       return remote;
     };
-    if (byte.carried) arc(*byte.carried, false);
-    if (byte.filler) arc(*byte.filler, true);
+    if (byte.carried) arc(*byte.carried);
+    if (byte.filler) arc(*byte.filler);
     if (byte.filler || !byte.writer) return;
-    bool remote = arc(*byte.writer, false);
+    bool remote = arc(*byte.writer);
     auto mine = std::find_if(byte.accesses.rbegin(), byte.accesses.rend(), [&](std::size_t access) {
       return access < *byte.writer && thread(access) == thread(me);
     });
@@ -196,7 +196,7 @@ Outcome outcome_of(const TraceReader& trace, const Graph& graph, const Distances
     if (!fresh) entry->second = std::min(entry->second, d);
     if (v == only_begins) continue;
     for (const Graph::Arc& arc : vertex.arcs)
-      if (arc.remote && (forward || !arc.filled) && slice.contains(arc.to))
+      if (arc.remote && slice.contains(arc.to))
         outcome.remote_reads.emplace(graph.vertices[arc.to].label, vertex.label);
     if (forward) continue;
     for (auto [before, remote] : vertex.changed)

@@ -33,8 +33,7 @@ struct Graph {
   struct Arc {
     std::size_t to;  // what it follows from; the other way round, what follows from it
     float length;
-    bool remote;          // a read of what another thread wrote,
-    bool filled = false;  // or of what the kernel wrote for it: only forward slices call that so
+    bool remote;  // a read of what another thread wrote, or the kernel for it
   };
   struct Vertex {
     std::string label;
