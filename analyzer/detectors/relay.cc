@@ -2,76 +2,82 @@
 
 #include "detectors/relay.h"
 
-#include <limits>
+#include <algorithm>
 #include <utility>
 
 namespace svd {
 namespace {
 
-constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();  // steps of a chunk
-constexpr std::uint32_t kAbandoned = kAll;                                 // notes
 constexpr std::uint32_t kAhead = 48;  // notes: less than a batch, and longer than memory takes
 
 template <class T>
 void set(std::atomic<T>& what, T value) {
   what.store(value, std::memory_order_release);
-  what.notify_one();
+  what.notify_all();
+}
+
+// Waits until it holds; gives what it is then.
+template <class T, class F>
+void wait(const std::atomic<T>& what, F&& holds) {
+  for (T now = what.load(std::memory_order_acquire); !holds(now);
+       now = what.load(std::memory_order_acquire))
+    what.wait(now);
 }
 
 }  // namespace
 
 Relay::~Relay() {
-  if (finished_ != begun_) abandon();
-  chunk_ = nullptr;
+  if (followed_ != begun_) abandon();
+  stretch(begun_).chunk = nullptr;
   set(begun_, begun_ + 1);
   thread_.join();
 }
 
 void Relay::begin(const Chunk& chunk, Moment first) {
-  chunk_ = &chunk;
-  first_ = first;
-  said_ = {};
+  wait(finished_, [this](std::uint32_t finished) { return begun_ - finished < stretches_.size(); });
+  saying_ = &stretch(begun_);
+  said_.steps = 0;
+  said_first_ = first;
   said_thread_ = {};
-  handed_over_ = said_;
-  told_ = 0;
+  saying_->chunk = &chunk;
+  saying_->first = first;
+  saying_->first_note = said_.notes;
+  saying_->handed_over = said_;
   set(begun_, begun_ + 1);
 }
 
-void Relay::hand_over() { set(handed_over_, said_); }
+void Relay::hand_over() { set(saying_->handed_over, said_); }
 
 void Relay::begin_batch() {
   hand_over();
-  std::uint32_t told = told_.load(std::memory_order_acquire);
-  while (said_.notes + kBatch - told > kRing) {
-    told_.wait(told);
-    told = told_.load(std::memory_order_acquire);
-  }
+  wait(told_, [this](std::uint32_t told) { return said_.notes + kBatch - told <= kRing; });
+}
+
+void Relay::end(std::uint32_t steps) {
+  said_.steps = steps;
+  hand_over();
 }
 
 std::exception_ptr Relay::finish() {
-  said_.steps = kAll;
-  return wait();
+  std::uint32_t number = finished_;
+  wait(followed_, [number](std::uint32_t followed) { return followed != number; });
+  std::exception_ptr failure = std::exchange(stretch(number).failure, nullptr);
+  set(finished_, number + 1);
+  return failure;
 }
 
 void Relay::abandon() {
-  said_.notes = kAbandoned;
-  wait();
-}
-
-std::exception_ptr Relay::wait() {
-  hand_over();
-  std::uint32_t finished = finished_.load(std::memory_order_acquire);
-  while (finished != begun_) {
-    finished_.wait(finished);
-    finished = finished_.load(std::memory_order_acquire);
-  }
-  return std::exchange(failure_, nullptr);
+  end(kAbandoned);
+  wait(followed_, [this](std::uint32_t followed) { return followed == begun_; });
 }
 
 // Walks a chunk behind who tells of it.
 class Relay::Listener {
  public:
-  explicit Listener(Relay& relay) : relay_(relay) {}
+  Listener(Relay& relay, Stretch& stretch)
+      : relay_(relay), stretch_(stretch), next_(stretch.first_note), ahead_(next_) {
+    said_.notes = next_;
+  }
 
   void exec(const Exec& exec, Moment first) {
     if (hear()) relay_.detector_.executed(exec, thread_, first);
@@ -83,30 +89,31 @@ class Relay::Listener {
   void hear_rest() {
     step_ = kAll - 1;
     hear();
+    set(relay_.told_, next_);
   }
 
  private:
   // All up to the next execution or event; false where there is nothing to be told any more.
   bool hear() {
-    while (said_.notes != kAbandoned) {
-      for (; next_ != said_.notes && relay_.notes_[next_ % kRing].at <= step_; ++next_) {
+    while (said_.steps != kAbandoned) {
+      while (next_ != said_.notes && relay_.notes_[next_ % kRing].at <= step_) {
         look_ahead();
-        if (relay_.failure_ == nullptr) tell(relay_.notes_[next_ % kRing]);
+        if (stretch_.failure == nullptr) tell(relay_.notes_[next_ % kRing]);
+        if (++next_ % kBatch == 0) set(relay_.told_, next_);
       }
       if (step_ < said_.steps) {
         ++step_;
         return true;
       }
-      set(relay_.told_, next_);
-      relay_.handed_over_.wait(said_);
-      said_ = relay_.handed_over_.load(std::memory_order_acquire);
+      wait(stretch_.handed_over, [this](Said said) { return said != said_; });
+      said_ = stretch_.handed_over.load(std::memory_order_acquire);
     }
     return false;
   }
 
   void look_ahead() {
-    std::uint32_t end = said_.notes - next_ < kAhead ? said_.notes : next_ + kAhead;
-    for (; ahead_ < end; ++ahead_)
+    std::uint32_t end = next_ + std::min(said_.notes - next_, kAhead);
+    for (; ahead_ != end; ++ahead_)
       if (const Note& note = relay_.notes_[ahead_ % kRing]; note.size != 0)
         relay_.detector_.soon(note.address, note.shared);
   }
@@ -129,7 +136,7 @@ class Relay::Listener {
     }
   }
   Touch touch(const Note& note) const {
-    return {relay_.first_ + note.moment,
+    return {stretch_.first + note.moment,
             note.address,
             note.size,
             note.site,
@@ -141,24 +148,25 @@ class Relay::Listener {
   }
 
   Relay& relay_;
+  Stretch& stretch_;
   ThreadIndex thread_{};
   Said said_;
-  std::uint32_t next_ = 0;   // note
-  std::uint32_t ahead_ = 0;  // the next one that the detector does not know to come
+  std::uint32_t next_;   // note
+  std::uint32_t ahead_;  // the next one that the detector does not know to come
   std::uint32_t step_ = 0;
 };
 
 void Relay::run() {
-  for (std::uint32_t chunks = 0;; set(finished_, chunks)) {
-    begun_.wait(chunks, std::memory_order_acquire);
-    ++chunks;
-    if (chunk_ == nullptr) return;
-    Listener listener(*this);
+  for (std::uint32_t number = 0;; set(followed_, ++number)) {
+    begun_.wait(number, std::memory_order_acquire);
+    Stretch& next = stretch(number);
+    if (next.chunk == nullptr) return;
+    Listener listener(*this, next);
     try {
-      chunk_->walk(WithMoments(listener, *chunk_, first_));
+      next.chunk->walk(WithMoments(listener, *next.chunk, next.first));
       listener.hear_rest();
     } catch (...) {
-      failure_ = std::current_exception();
+      next.failure = std::current_exception();
       listener.hear_rest();
     }
   }

@@ -3,17 +3,18 @@
 // Tells another detector, in a thread of its own, all that it is told itself, in the same order: so
 // that the costly ones run beside the walk and each other. What executed and what happened they see
 // because that thread walks the same decoded chunk, a little behind; only what the walk makes of it
-// is handed on, as short notes that say where in the chunk they belong. At the chunk's end it is
-// waited for.
+// is handed on, as short notes that say where in the chunk they belong. The walk may be in the next
+// chunk when it finishes one.
 //
-// One thread tells it, and may give it up in the middle of a chunk; between begin() and finish()
-// the detector is used by its own thread only.
+// One thread tells it, and may give it up in the middle of a chunk; any one thread waits for what
+// is finished. Until all is, the detector is used by its own thread only.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -29,12 +30,15 @@ class Relay final : public Detector {
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
-  // What is told up to finish() is about the chunk, which stays as it is until then. All that
-  // executed and happened in it has to be told.
+  // What is told up to end() is about the chunk, which stays as it is until it is finished. All
+  // that executed and happened in it has to be told. Waits until the chunk before the last one is.
   void begin(const Chunk& chunk, Moment first);
-  // All that was told has arrived, or is not listened to after what went wrong, if anything did.
+  void end() { end(kAll); }
+  // Once for each chunk that has ended, in their order: when all that was told of it has arrived,
+  // or is not listened to after what went wrong, if anything did.
   [[nodiscard]] std::exception_ptr finish();
-  // In its place: nobody looks at the chunk any more, of which the rest will not be told.
+  // In place of end(), and the last of all: nobody looks at the chunk any more, of which the rest
+  // will not be told.
   void abandon();
 
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override {
@@ -49,7 +53,7 @@ class Relay final : public Detector {
     // Each by itself: what was just put together from parts cannot be read as a whole for a while.
     Note& note = put();
     note.address = access.address;
-    note.moment = static_cast<std::uint32_t>(access.moment - first_);
+    note.moment = static_cast<std::uint32_t>(access.moment - said_first_);
     note.site = access.site;
     note.locks = access.locks;
     note.thread = access.thread;
@@ -103,16 +107,32 @@ class Relay final : public Detector {
     bool shared = false;
   };
   static_assert(sizeof(Note) == 32);
-  // Of a chunk.
+  // What one of the two writes lies in lines of its own: said_ beside what the other asks for each
+  // time took up to a third of the walk's time.
+  static constexpr std::size_t kLine = 64;
+
   struct Said {
-    std::uint32_t notes = 0;
-    std::uint32_t steps = 0;  // executions and events
+    std::uint32_t notes = 0;  // of all chunks, as everywhere here: these numbers may overflow
+    std::uint32_t steps = 0;  // executions and events of the chunk
     bool operator==(const Said&) const = default;
   };
+  // One of those that are told of. The last one has no chunk.
+  struct alignas(kLine) Stretch {
+    const Chunk* chunk = nullptr;
+    Moment first{};
+    std::uint32_t first_note = 0;
+    std::exception_ptr failure{};
+    std::atomic<Said> handed_over{};
+  };
 
-  // A ring that stays in the processor's cache, and is handed over a batch at a time: each costs a
-  // call to the kernel when the other side waits.
-  static constexpr std::uint32_t kBatch = 1024;
+  // Steps of what will not go on.
+  static constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kAbandoned = kAll - 1;
+
+  // A ring that is handed over a batch at a time: each costs a call to the kernel when the other
+  // side waits. With batches of 1024 the walk took 7.5 s of radix in place of 6.7, on two
+  // processors that three threads want.
+  static constexpr std::uint32_t kBatch = 4096;
   static constexpr std::uint32_t kRing = 8 * kBatch;
 
   Note& put() {
@@ -131,29 +151,27 @@ class Relay final : public Detector {
     if (thread != said_thread_) put_word(Turn{said_thread_ = thread});
     if (++said_.steps % kBatch == 0) hand_over();
   }
+  Stretch& stretch(std::uint32_t number) { return stretches_[number % stretches_.size()]; }
   void begin_batch();
   void hand_over();
-  std::exception_ptr wait();
+  void end(std::uint32_t steps);
 
   class Listener;
   void run();
 
-  // What one of the two writes lies in lines of its own: said_ beside what the other asks for each
-  // time took up to a third of the walk's time.
-  static constexpr std::size_t kLine = 64;
   Detector& detector_;
   std::vector<Note> notes_ = std::vector<Note>(kRing);
   std::vector<Word> words_ = std::vector<Word>(kRing);
-  std::exception_ptr failure_;
-  const Chunk* chunk_ = nullptr;  // the last one is none
-  Moment first_{};
+  std::array<Stretch, 2> stretches_{};
   alignas(kLine) Said said_;
+  Stretch* saying_ = nullptr;  // the last one that has begun
+  Moment said_first_{};
   ThreadIndex said_thread_{};
-  alignas(kLine) std::atomic<std::uint32_t> begun_ = 0;  // chunks
-  std::atomic<Said> handed_over_{};
-  alignas(kLine) std::atomic<std::uint32_t> told_ = 0;  // notes of the chunk
-  std::atomic<std::uint32_t> finished_ = 0;             // chunks
-  std::thread thread_;                                  // last: it uses all the others
+  alignas(kLine) std::atomic<std::uint32_t> begun_ = 0;  // stretches
+  alignas(kLine) std::atomic<std::uint32_t> told_ = 0;   // notes
+  std::atomic<std::uint32_t> followed_ = 0;              // stretches
+  alignas(kLine) std::atomic<std::uint32_t> finished_ = 0;
+  std::thread thread_;  // last: it uses all the others
 };
 
 }  // namespace svd

@@ -86,12 +86,18 @@ void Scan::divide() {
 }
 
 void Scan::walk(const Columns& columns) {
-  ChunkStream stream(trace_, TraceReader::Order::kForward, columns);
+  ChunkStream stream(trace_, TraceReader::Order::kForward, columns, nullptr,
+                     [this](const ChunkStream::Decoded&) { finish(); });
   while (const ChunkStream::Decoded* next = stream.next())
-    if (next->status) chunk(next->index, next->chunk);
+    if (next->status) tell(next->index, next->chunk);
 }
 
 void Scan::chunk(std::size_t index, const Chunk& chunk) {
+  tell(index, chunk);
+  finish();
+}
+
+void Scan::tell(std::size_t index, const Chunk& chunk) {
   if (!divided_) divide();
   Moment first = moments_.first(index);
   for (const auto& relay : relays_) relay->begin(chunk, first);
@@ -101,6 +107,10 @@ void Scan::chunk(std::size_t index, const Chunk& chunk) {
     for (const auto& relay : relays_) relay->abandon();
     throw;
   }
+  for (const auto& relay : relays_) relay->end();
+}
+
+void Scan::finish() {
   std::exception_ptr failure;
   for (const auto& relay : relays_)
     if (std::exception_ptr other = relay->finish()) failure = other;

@@ -63,6 +63,9 @@ class Scan : private OrderListener {
   void divide();
   SharingScan::Found find_sharing();
   void learn(SharingScan::Found& found);
+  // Of a chunk: tells of it, and waits for those who are behind.
+  void tell(std::size_t index, const Chunk& chunk);
+  void finish();
   void run(ThreadId thread);
   [[gnu::always_inline]] void exec(const Exec& exec, Moment first);
   [[gnu::always_inline]] void accesses(const Exec& exec, Moment first);

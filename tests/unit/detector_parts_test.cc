@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <map>
 #include <random>
 #include <set>
@@ -306,6 +307,8 @@ TEST(Relay, TellsAllInOrder) {
       if (kinds[i] == 5) exec.seq += 1;
       if (kinds[i] == 6) ++event;
     }
+    relay.end();
+    beside.end();
     ASSERT_EQ(relay.finish(), nullptr);
     ASSERT_EQ(beside.finish(), nullptr);
     ASSERT_EQ(told.notes, direct.notes);
@@ -336,6 +339,7 @@ TEST(Relay, AnAccessArrivesAsItWas) {
                   !flag};
       relay.begin(chunk, Moment(1));
       relay.access(touch);
+      relay.end();
       EXPECT_EQ(relay.finish(), nullptr);
       auto all = [](const Touch& t) {
         return std::tuple(t.moment, t.address, t.size, t.site, t.thread, t.locks, t.kind, t.atomic,
@@ -353,12 +357,43 @@ TEST(Relay, AFailureComesBackAtTheEndOfTheStretch) {
   relay.begin(chunk, Moment(1));
   relay.access({});
   relay.fresh(Addr(1), 1);
+  relay.end();
   EXPECT_THROW(std::rethrow_exception(relay.finish()), std::runtime_error);
   EXPECT_TRUE(diary.notes.empty());
   relay.begin(chunk, Moment(1));
   relay.fresh(Addr(2), 1);
+  relay.end();
   EXPECT_EQ(relay.finish(), nullptr);
   EXPECT_EQ(diary.notes.size(), 1U);
+}
+
+TEST(Relay, OneIsToldWhileTheOneBeforeIsFollowed) {
+  Diary direct, told;
+  Relay relay(told);
+  std::mt19937 random(5);
+  std::deque<Stretch> stretches(100);
+  std::size_t finished = 0;
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    Stretch& stretch = stretches[i];
+    std::size_t execs = random() % 1000;
+    for (std::size_t k = 0; k < execs; ++k) stretch.exec();
+    auto finish = [&] {
+      EXPECT_EQ(relay.finish(), nullptr);
+      ++finished;
+    };
+    if (i - finished == 2) finish();
+    relay.begin(stretch.chunk(), Moment(1));
+    for (Exec exec; exec.seq.value < execs; exec.seq += 1) {
+      for (Detector* detector : std::initializer_list<Detector*>{&direct, &relay}) {
+        detector->executed(exec, ThreadIndex(1), Moment(1 + exec.seq.value));
+        for (std::size_t k = exec.seq.value; k < i; ++k) detector->fresh(Addr(k), 1 + i);
+      }
+    }
+    relay.end();
+    if (random() % 3 == 0) finish();
+  }
+  for (; finished < stretches.size(); ++finished) ASSERT_EQ(relay.finish(), nullptr);
+  EXPECT_EQ(told.notes, direct.notes);
 }
 
 TEST(Relay, OfAnAbandonedStretchNoMoreIsHeard) {
