@@ -80,13 +80,13 @@ struct ControlOp {
 // What control is to a block of machine code, in little room: every pass asks for it at each
 // execution.
 struct BlockControl {
-  Pc begin{},
-      end{};  // of a plain one: what joins at its first step, and where its branch's region ends
+  // Of a plain one: where the regions end that its first step joins, and that its branch opens.
+  Pc begin{}, end{};
   std::uint32_t first_op = 0;
   std::uint32_t function = kNoFunction;  // of the first step
   std::uint16_t steps = 0;               // 0: of an abstract block
-  bool plain = false;                    // no ops but a join first, or a branch last
-  bool joins = false, branches = false;  // a plain one
+  bool plain = false;                    // no ops but a join at first and a branch at last
+  bool joins = false, branches = false;  // there
 };
 
 class CodeTable {
