@@ -32,7 +32,8 @@
 namespace svd {
 namespace {
 
-constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
+constexpr Columns kColumns{
+    .addresses = true, .values = false, .events = ~EventKinds::of<Sync, Release, SyscallExit>()};
 
 }  // namespace
 

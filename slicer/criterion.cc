@@ -129,7 +129,7 @@ class Finder {
       }
     } walk{code_, found};
     trace_.scan(TraceReader::Order::kForward,
-                {.addresses = false, .values = false, .events = false}, diagnostics_,
+                {.addresses = false, .values = false, .events = kNoEvents}, diagnostics_,
                 [&walk](const Chunk& chunk) {
                   chunk.walk(walk);
                   return true;
@@ -342,8 +342,8 @@ class Finder {
         }
       }
     } walk{.left = *n, .writing = false, .bytes = {}, .at = {}, .thread = {}};
-    trace_.scan(TraceReader::Order::kForward, {.addresses = false, .values = false, .events = true},
-                diagnostics_, [&walk](const Chunk& chunk) {
+    trace_.scan(TraceReader::Order::kForward, {.addresses = false, .values = false}, diagnostics_,
+                [&walk](const Chunk& chunk) {
                   chunk.walk(walk);
                   return !walk.at || walk.writing;
                 });

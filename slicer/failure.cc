@@ -40,8 +40,9 @@ std::optional<Seq> last_call(const TraceReader& trace, ThreadId thread,
       if (std::find(entries.begin(), entries.end(), pc) != entries.end()) found = exec.seq;
     }
   } walk{thread, entries, {}};
-  trace.scan(TraceReader::Order::kBackward, {.addresses = false, .values = false, .events = false},
-             diagnostics, [&](const Chunk& chunk) {
+  trace.scan(TraceReader::Order::kBackward,
+             {.addresses = false, .values = false, .events = kNoEvents}, diagnostics,
+             [&](const Chunk& chunk) {
                chunk.walk_back(walk);
                return !walk.found;
              });

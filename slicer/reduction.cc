@@ -91,21 +91,21 @@ bool agree(const Reduction& reduction, const Explanation& whole, const Explanati
 }  // namespace
 
 Reduction::Reduction(const TraceReader& trace, Diagnostics& diagnostics) {
-  trace.scan(TraceReader::Order::kForward, {.addresses = false, .values = false, .events = false},
-             diagnostics, [this](const Chunk& chunk) {
-               for (std::size_t i = 0; i < chunk.runs.size(); ++i) {
-                 const Run& run = chunk.runs[i];
-                 Seq end =
-                     i + 1 < chunk.runs.size() ? chunk.runs[i + 1].first_seq : chunk.end_seq();
-                 if (run.first_seq == end) continue;
-                 if (!intervals_.empty() && intervals_.back().thread == run.thread &&
-                     intervals_.back().end == run.first_seq)
-                   intervals_.back().end = end;
-                 else
-                   intervals_.push_back({run.thread, run.first_seq, end});
-               }
-               return true;
-             });
+  trace.scan(
+      TraceReader::Order::kForward, {.addresses = false, .values = false, .events = kNoEvents},
+      diagnostics, [this](const Chunk& chunk) {
+        for (std::size_t i = 0; i < chunk.runs.size(); ++i) {
+          const Run& run = chunk.runs[i];
+          Seq end = i + 1 < chunk.runs.size() ? chunk.runs[i + 1].first_seq : chunk.end_seq();
+          if (run.first_seq == end) continue;
+          if (!intervals_.empty() && intervals_.back().thread == run.thread &&
+              intervals_.back().end == run.first_seq)
+            intervals_.back().end = end;
+          else
+            intervals_.push_back({run.thread, run.first_seq, end});
+        }
+        return true;
+      });
 }
 
 std::size_t Reduction::index(Seq seq) const {

@@ -34,15 +34,74 @@ class Observer {
     }
   }
 
-  void exec(const Exec& exec) {
-    Thread& thread = of(exec.thread);
-    const Part& part = exec.shape->part;
-    const Block& block = exec.block();
-    if (thread.from != kNothing && part.first == 0 && !block.abstract() &&
-        !block.instructions.empty())
-      transition(thread.from, exec.shape->id.value);
-    std::uint32_t id = exec.shape->id.value;
-    thread.from = part.end == block.size() && indirect_[id] ? id : kNothing;
+  static constexpr Columns kColumns{
+      .addresses = false,
+      .values = false,
+      .events = EventKinds::of<Signal, SignalReturn, ThreadCreate, Gap>()};
+
+  void chunk(const Chunk& chunk) {
+    shapes_.clear();
+    for (const Shape& shape : chunk.shapes) shapes_.push_back(seen(shape));
+    std::uint32_t exec = 0;
+    auto run = chunk.runs.begin();
+    auto until = [&](std::uint32_t end) {
+      while (exec < end) {
+        while (run->first_exec + run->exec_count <= exec) ++run;
+        std::uint32_t stop = std::min(end, run->first_exec + run->exec_count);
+        pass(of(run->thread), std::span(chunk.execs).subspan(exec, stop - exec));
+        exec = stop;
+      }
+    };
+    for (const Event& event : chunk.events) {
+      until(event.exec);
+      this->event(event);
+    }
+    until(static_cast<std::uint32_t>(chunk.execs.size()));
+  }
+
+  Observations finish() {
+    for (auto [from, to] : seen_) {
+      const Block& block = blocks_[from];
+      bool call = last_flow(block) == Flow::kIndirectCall;
+      auto& targets = call ? result_.entries : result_.jumps[block.instructions.back().pc.value];
+      targets.push_back(blocks_[to].instructions.front().pc.value);
+    }
+    for (auto& [jump, targets] : result_.jumps) unique(targets);
+    unique(result_.entries);
+    unique(result_.executed);
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr std::uint32_t kNothing = ~0U;
+  struct Thread {
+    std::uint32_t from = kNothing;           // the block that went somewhere last
+    std::vector<std::uint32_t> interrupted;  // those of before each signal
+  };
+
+  // What an execution of a shape is here.
+  struct Seen {
+    std::uint32_t id = 0;
+    bool begins = false;            // at the block's beginning, of machine code
+    std::uint32_t from = kNothing;  // the block, when it goes somewhere at its end
+  };
+
+  Seen seen(const Shape& shape) const {
+    const Block& block = *shape.block;
+    std::uint32_t id = shape.id.value;
+    bool begins = shape.part.first == 0 && !block.abstract() && !block.instructions.empty();
+    return {id, begins, shape.part.end == block.size() && indirect_[id] ? id : kNothing};
+  }
+
+  // Consecutive executions of one thread.
+  void pass(Thread& thread, std::span<const std::uint32_t> execs) {
+    std::uint32_t from = thread.from;
+    for (std::uint32_t shape : execs) {
+      const Seen& seen = shapes_[shape];
+      if (from != kNothing && seen.begins) transition(from, seen.id);
+      from = seen.from;
+    }
+    thread.from = from;
   }
 
   void event(const Event& event) {
@@ -65,26 +124,6 @@ class Observer {
         for (auto& [id, thread] : threads_) thread = {};
     }
   }
-
-  Observations finish() {
-    for (auto [from, to] : seen_) {
-      const Block& block = blocks_[from];
-      bool call = last_flow(block) == Flow::kIndirectCall;
-      auto& targets = call ? result_.entries : result_.jumps[block.instructions.back().pc.value];
-      targets.push_back(blocks_[to].instructions.front().pc.value);
-    }
-    for (auto& [jump, targets] : result_.jumps) unique(targets);
-    unique(result_.entries);
-    unique(result_.executed);
-    return std::move(result_);
-  }
-
- private:
-  static constexpr std::uint32_t kNothing = ~0U;
-  struct Thread {
-    std::uint32_t from = kNothing;           // the block that went somewhere last
-    std::vector<std::uint32_t> interrupted;  // those of before each signal
-  };
 
   Thread& of(ThreadId id) {
     if (last_ == nullptr || last_id_ != id) last_ = &threads_[id], last_id_ = id;
@@ -111,6 +150,7 @@ class Observer {
   std::unordered_map<ThreadId, Thread> threads_;
   Thread* last_ = nullptr;
   ThreadId last_id_{};
+  std::vector<Seen> shapes_;              // of the chunk
   std::vector<std::uint32_t> last_seen_;  // by block: where it went last
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen_;
   Observations result_;
@@ -135,9 +175,8 @@ std::vector<LoadedBytes> straight_pieces(const Block& block) {
 Observations observe(const TraceReader& trace) {
   Observer observer(trace);
   Diagnostics lost;  // is told by who reads the trace for what is in it
-  Columns columns{.addresses = false, .values = false};
-  trace.scan(TraceReader::Order::kForward, columns, lost, [&](const Chunk& chunk) {
-    chunk.walk(observer);
+  trace.scan(TraceReader::Order::kForward, Observer::kColumns, lost, [&](const Chunk& chunk) {
+    observer.chunk(chunk);
     return true;
   });
   return observer.finish();

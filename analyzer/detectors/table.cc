@@ -7,7 +7,6 @@
 
 #include "detectors/cycles.h"
 #include "detectors/declared_atomic.h"
-#include "detectors/event_bits.h"
 #include "detectors/frontier.h"
 #include "detectors/lockset.h"
 #include "detectors/online.h"
@@ -98,7 +97,7 @@ std::unique_ptr<UnitDetector> make_units(bool paper, std::size_t threads, LockSe
 
 bool has_atomic_blocks(const TraceReader& trace) {
   return std::any_of(trace.chunks().begin(), trace.chunks().end(), [](const ChunkInfo& chunk) {
-    return (chunk.event_kinds & event_bit<Atomic>()) != 0;
+    return (chunk.event_kinds & EventKinds::of<Atomic>().bits) != 0;
   });
 }
 

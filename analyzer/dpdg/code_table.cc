@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 
@@ -143,9 +144,12 @@ CodeTable CodeTable::of(const TraceReader& trace, const ControlFlow& flow,
 
   std::unordered_map<std::uint64_t, InstrId> by_pc, by_statement;
   table.blocks_.resize(trace.blocks().size());
+  table.controls_.resize(trace.blocks().size());
   for (std::size_t b = 0; b < decoded.size(); ++b) {
     const Block& block = trace.blocks()[b];
     CodeBlock& out = table.blocks_[b];
+    BlockControl& control = table.controls_[b];
+    control.first_op = static_cast<std::uint32_t>(table.ops_.size());
     out.abstract = block.abstract();
     if (block.size() == 0) ++counts.without_code;
     std::size_t slot = 0;
@@ -197,16 +201,46 @@ CodeTable CodeTable::of(const TraceReader& trace, const ControlFlow& flow,
       }
       step.end_use = static_cast<std::uint32_t>(table.uses_.size());
       step.end_def = static_cast<std::uint32_t>(table.defs_.size());
-      bool transfers = step.flow == Flow::kCall || step.flow == Flow::kIndirectCall ||
-                       step.flow == Flow::kReturn;
-      bool frame = step.saves || step.may_restore;
-      if (out.abstract || step.branch || step.joins || transfers || frame)
-        out.control.push_back(static_cast<std::uint16_t>(i));
+      if (!out.abstract) table.add_ops(step, static_cast<std::uint16_t>(i));
       out.steps.push_back(step);
     }
+    if (!out.abstract) control.steps = static_cast<std::uint16_t>(out.steps.size());
+    table.end_ops(control);
+    if (!out.steps.empty()) control.function = out.steps.front().function;
   }
   report(counts, diagnostics);
   return table;
+}
+
+void CodeTable::add_ops(const Step& step, std::uint16_t number) {
+  using Kind = ControlOp::Kind;
+  auto add = [&](Kind kind, Pc end) {
+    auto slot = static_cast<std::uint16_t>(step.end_slot - 1);
+    ops_.push_back({end, step.id, number, slot, kind, step.saved});
+  };
+  if (step.joins) add(Kind::kJoin, step.pc);
+  if (step.branch) add(Kind::kBranch, step.post_dominator);
+  // The stack access of a call is its last one; returns and saves have only one.
+  if (step.first_slot == step.end_slot) return;
+  if (step.flow == Flow::kCall || step.flow == Flow::kIndirectCall)
+    add(Kind::kCall, {});
+  else if (step.flow == Flow::kReturn)
+    add(Kind::kReturn, {});
+  else if (step.saves)
+    add(Kind::kSave, {});
+  else if (step.may_restore)
+    add(Kind::kRestore, {});
+}
+
+void CodeTable::end_ops(BlockControl& block) {
+  using Kind = ControlOp::Kind;
+  auto op = ops_.begin() + block.first_op;
+  block.joins = op != ops_.end() && op->step == 0 && op->kind == Kind::kJoin;
+  if (block.joins) block.begin = (op++)->end;
+  block.branches = op != ops_.end() && op->step + 1 == block.steps && op->kind == Kind::kBranch;
+  if (block.branches) block.end = (op++)->end;
+  block.plain = op == ops_.end();
+  ops_.push_back({.step = std::numeric_limits<std::uint16_t>::max(), .kind = Kind::kEnd});
 }
 
 std::vector<Cell> CodeTable::cells_of(Reg reg) const {

@@ -63,9 +63,30 @@ struct Step {
 
 struct CodeBlock {
   std::vector<Step> steps{};
-  // Steps that ControlTracker has to look at, ascending.
-  std::vector<std::uint16_t> control{};
   bool abstract = false;
+};
+
+// What a step of machine code means to ControlTracker; a step may have several, in this order.
+struct ControlOp {
+  enum class Kind : std::uint8_t { kJoin, kBranch, kCall, kReturn, kSave, kRestore, kEnd };
+  Pc end{};                // kJoin, kBranch: of the regions
+  InstrId id{};            // kRestore; one that may be
+  std::uint16_t step = 0;  // of the block
+  std::uint16_t slot = 0;  // the stack access of the others
+  Kind kind = Kind::kJoin;
+  Reg saved{};  // kSave, kRestore
+};
+
+// What control is to a block of machine code, in little room: every pass asks for it at each
+// execution.
+struct BlockControl {
+  // Of a plain one: where the regions end that its first step joins, and that its branch opens.
+  Pc begin{}, end{};
+  std::uint32_t first_op = 0;
+  std::uint32_t function = kNoFunction;  // of the first step
+  std::uint16_t steps = 0;               // 0: of an abstract block
+  bool plain = false;                    // no ops but a join at first and a branch at last
+  bool joins = false, branches = false;  // there
 };
 
 class CodeTable {
@@ -75,6 +96,9 @@ class CodeTable {
   static CodeTable of(const TraceReader& trace, const ControlFlow& flow, Diagnostics& diagnostics);
 
   const CodeBlock& block(BlockId id) const { return blocks_[id.value]; }
+  const BlockControl& control(BlockId id) const { return controls_[id.value]; }
+  // By step; the last one is kEnd.
+  const ControlOp* ops(const BlockControl& block) const { return &ops_[block.first_op]; }
   std::span<const CellUse> uses(const Step& step) const {
     return std::span(uses_).subspan(step.first_use, step.end_use - step.first_use);
   }
@@ -102,7 +126,12 @@ class CodeTable {
   void mark_restores(const std::vector<bool>& restores);
 
  private:
+  void add_ops(const Step& step, std::uint16_t number);
+  void end_ops(BlockControl& block);
+
   std::vector<CodeBlock> blocks_;
+  std::vector<BlockControl> controls_;  // by block
+  std::vector<ControlOp> ops_;
   std::vector<CellUse> uses_;
   std::vector<CellDef> defs_;
   std::vector<Reg> cell_regs_;

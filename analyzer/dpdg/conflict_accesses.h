@@ -65,8 +65,8 @@ template <class Sink>
 void walk_accesses(const TraceReader& trace, std::span<const Seq> faults, Sink& sink, Seq end,
                    Diagnostics& diagnostics, const ProgressFunction& progress = no_progress) {
   Accesses<Sink> accesses(faults, sink);
-  trace.scan(TraceReader::Order::kForward, {.addresses = true, .values = false, .events = true},
-             diagnostics, [&](const Chunk& chunk) {
+  trace.scan(TraceReader::Order::kForward, {.addresses = true, .values = false}, diagnostics,
+             [&](const Chunk& chunk) {
                chunk.walk(accesses);
                progress(chunk.end_seq().value);
                return chunk.end_seq() < end;

@@ -81,7 +81,40 @@ class Learn {
   LeftOut left_out_;
 };
 
-constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
+// Notes where the parent changes.
+class Collect {
+ public:
+  explicit Collect(ChunkControl& out) : out_(out) {
+    out.segments.assign(1, {0, kNoParent});
+    out.last.assign(1, 0);
+  }
+
+  [[gnu::always_inline]] void operator()(std::uint16_t first, Seq parent) {
+    if (parent == parent_) return;
+    parent_ = parent;
+    out_.segments.push_back({first, parent});
+  }
+  void end_exec() { out_.last.push_back(static_cast<std::uint32_t>(out_.segments.size() - 1)); }
+
+ private:
+  ChunkControl& out_;
+  Seq parent_ = kNoParent;
+};
+
+struct Follow {
+  ControlTracker tracker;
+  Collect& collect;
+
+  void exec(const Exec& exec) {
+    tracker.exec(exec, collect);
+    collect.end_exec();
+  }
+  void event(const Event& event) { tracker.event(event); }
+};
+
+constexpr Columns kLearn{
+    .values = false, .events = ControlTracker::kEvents | ThreadOrder::kEvents | LeftOut::kEvents};
+constexpr Columns kFollow{.values = false, .events = ControlTracker::kEvents};
 
 }  // namespace
 
@@ -93,7 +126,7 @@ ControlIndex ControlIndex::of(const TraceReader& trace, CodeTable& code, const C
   std::vector<bool> failed(code.instr_count());
   tracker.collect_restores(&failed);
   Learn learn(tracker, code);
-  ChunkStream stream(trace, TraceReader::Order::kForward, kColumns);
+  ChunkStream stream(trace, TraceReader::Order::kForward, kLearn);
   while (const ChunkStream::Decoded* next = stream.next()) {
     index.at_chunk_.push_back(tracker);
     index.at_chunk_.back().collect_restores(nullptr);
@@ -113,22 +146,8 @@ ControlIndex ControlIndex::of(const TraceReader& trace, CodeTable& code, const C
 }
 
 void ControlIndex::parents(std::size_t index, const Chunk& chunk, ChunkControl& out) const {
-  struct Collect {
-    ControlTracker tracker;
-    ChunkControl& out;
-    void exec(const Exec& exec) {
-      out.first_segment.push_back(static_cast<std::uint32_t>(out.segments.size()));
-      tracker.exec(exec, [this](std::uint16_t first, Seq parent) {
-        out.segments.push_back({first, parent});
-      });
-    }
-    void event(const Event& event) { tracker.event(event); }
-  };
-  out.segments.clear();
-  out.first_segment.clear();
-  Collect collect{at_chunk_[index], out};
-  chunk.walk(collect);
-  out.first_segment.push_back(static_cast<std::uint32_t>(out.segments.size()));
+  Collect collect{out};
+  chunk.walk(Follow{at_chunk_[index], collect});
 }
 
 std::vector<CallStack> ControlIndex::call_stacks(const TraceReader& trace,
@@ -143,7 +162,7 @@ std::vector<CallStack> ControlIndex::call_stacks(const TraceReader& trace,
     });
     std::span<const Point> held(points.begin(), next);
     CallsAt walk(at_chunk_[index], held, stacks);
-    if (trace.decode(index, chunk, kColumns)) chunk.walk(walk);
+    if (trace.decode(index, chunk, kFollow)) chunk.walk(walk);
     walk.note_rest();
     points = points.subspan(held.size());
   }

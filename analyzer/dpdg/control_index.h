@@ -26,12 +26,12 @@ struct ChunkControl {
     std::uint16_t first = 0;  // step of the block
     Seq parent{};
   };
-  std::vector<Segment> segments;
-  std::vector<std::uint32_t> first_segment;  // of each execution, and the end
+  std::vector<Segment> segments;    // where the parent is another one than before
+  std::vector<std::uint32_t> last;  // the last one that has begun, before and after each execution
 
+  // The first one may have begun earlier, or be over.
   std::span<const Segment> of(std::size_t exec) const {
-    return std::span(segments).subspan(first_segment[exec],
-                                       first_segment[exec + 1] - first_segment[exec]);
+    return std::span(segments).subspan(last[exec], last[exec + 1] - last[exec] + 1);
   }
 };
 
@@ -41,7 +41,7 @@ class ControlIndex {
   static ControlIndex of(const TraceReader& trace, CodeTable& code, const ControlFlow& flow,
                          Diagnostics& diagnostics, const ProgressFunction& progress = no_progress);
 
-  // `chunk` is the chunk of that index, with addresses and events.
+  // `chunk` is the chunk of that index, with addresses and the events of ControlTracker.
   void parents(std::size_t index, const Chunk& chunk, ChunkControl& out) const;
 
   // Instances that a fault kept from having an effect, ascending.

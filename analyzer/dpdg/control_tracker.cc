@@ -35,10 +35,8 @@ ControlTracker::Thread& ControlTracker::find_thread(ThreadId id) {
   auto [entry, fresh] = index_.try_emplace(id.value, static_cast<std::uint32_t>(threads_.size()));
   if (fresh) {
     auto spawn = spawns_.find(id.value);
-    Frame root;
-    root.slot = kOutermost;
-    root.call = root.parent = spawn == spawns_.end() ? kNoParent : spawn->second;
-    threads_.emplace_back().frames.push_back(root);
+    Seq made = spawn == spawns_.end() ? kNoParent : spawn->second;
+    begin_frame(threads_.emplace_back(), {.slot = kOutermost, .call = made});
   }
   recent_id_ = id.value;
   recent_index_ = entry->second;
@@ -63,9 +61,12 @@ void ControlTracker::event(const Event& event) {
 // Leaves the first `frames` activations.
 void ControlTracker::pop_to(Thread& thread, std::size_t frames) {
   if (frames >= thread.frames.size()) return;
-  thread.regions.resize(thread.frames[frames].first_region);
-  thread.saves.resize(thread.frames[frames].first_save);
-  thread.frames.resize(frames);
+  auto cut = [](auto& all, std::size_t size) {
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(size), all.end());
+  };
+  cut(thread.regions, thread.frames[frames].first_region);
+  cut(thread.saves, thread.frames[frames].first_save);
+  cut(thread.frames, frames);
 }
 
 void ControlTracker::call(Thread& thread, std::uint64_t slot, Seq seq) {
@@ -74,12 +75,7 @@ void ControlTracker::call(Thread& thread, std::uint64_t slot, Seq seq) {
          thread.frames[alive - 1].slot <= slot)
     --alive;
   pop_to(thread, alive);
-  Frame frame;
-  frame.slot = slot;
-  frame.call = frame.parent = seq;
-  frame.first_region = static_cast<std::uint32_t>(thread.regions.size());
-  frame.first_save = static_cast<std::uint32_t>(thread.saves.size());
-  thread.frames.push_back(frame);
+  begin_frame(thread, {.slot = slot, .call = seq});
 }
 
 void ControlTracker::leave(Thread& thread, std::uint64_t slot) {
@@ -93,11 +89,7 @@ void ControlTracker::leave(Thread& thread, std::uint64_t slot) {
 
 // Control came into `function` by no call: a tail call, or back into an activation by longjmp or an
 // exception, or something that cannot be told.
-void ControlTracker::enter(Thread& thread, std::uint32_t function, Pc pc) {
-  if (function == kNoFunction || thread.frames.back().function == kNoFunction) {
-    thread.frames.back().function = function;
-    return;
-  }
+void ControlTracker::enter_by_no_call(Thread& thread, std::uint32_t function, Pc pc) {
   if (flow_->functions()[function].entry != pc) {  // no tail call
     for (std::size_t i = thread.frames.size(); i-- > 1;) {
       if (thread.frames[i].handler) break;
@@ -108,22 +100,21 @@ void ControlTracker::enter(Thread& thread, std::uint32_t function, Pc pc) {
   }
   Frame& frame = thread.frames.back();
   frame.function = function;
-  frame.parent = thread.last;
-  thread.regions.resize(frame.first_region);
+  thread.regions.resize(frame.first_region + 1);
+  thread.regions.back().branch = thread.last;
 }
 
-void ControlTracker::frame_access(Thread& thread, const Step& step, std::uint64_t address) {
+void ControlTracker::frame_access(Thread& thread, const ControlOp& op, std::uint64_t address) {
   auto first = thread.saves.begin() + thread.frames.back().first_save;
   auto save = std::find_if(first, thread.saves.end(),
                            [address](const Save& s) { return s.address == address; });
-  if (step.saves) {
+  if (op.kind == ControlOp::Kind::kSave) {
     if (save == thread.saves.end())
-      thread.saves.push_back({address, step.saved});
+      thread.saves.push_back({address, op.saved});
     else
-      save->reg = step.saved;
-  } else if (failed_restores_ != nullptr &&
-             (save == thread.saves.end() || save->reg != step.saved)) {
-    (*failed_restores_)[step.id.value] = true;
+      save->reg = op.saved;
+  } else if (save == thread.saves.end() || save->reg != op.saved) {
+    (*failed_restores_)[op.id.value] = true;
   }
 }
 

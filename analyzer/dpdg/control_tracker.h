@@ -39,6 +39,8 @@ class ControlTracker {
   void set_statements(std::span<const Statement> statements) { statements_ = statements; }
 
   void event(const Event& event);
+  // Others mean nothing to it.
+  static constexpr auto kEvents = EventKinds::of<ThreadCreate, Signal, SignalReturn>();
 
   // Calls segment(first step, parent) for each stretch of the execution that has one parent, in
   // order; the first one begins at the part's first step. The parent is a branch of the same
@@ -57,7 +59,6 @@ class ControlTracker {
     for (auto [child, seq] : spawns_) f(seq);
     for (const Thread& thread : threads_) {
       f(thread.last);
-      for (const Frame& frame : thread.frames) f(frame.parent);
       for (const Region& region : thread.regions) f(region.branch);
       for (auto [statement, seq] : thread.statements) f(seq);
     }
@@ -71,6 +72,9 @@ class ControlTracker {
     Seq branch{};
     Pc end{};
   };
+  // The end of the outermost region of an activation, which is there as long as it: of what no
+  // branch of the activation decided, the call or the last tail call did.
+  static constexpr Pc kOfFrame{std::numeric_limits<std::uint64_t>::max() - 1};
   struct Save {
     std::uint64_t address = 0;
     Reg reg{};
@@ -78,11 +82,9 @@ class ControlTracker {
   struct Frame {
     std::uint64_t slot = 0;  // where the return address is; frames deeper in have lower ones
     Seq call{};              // what made it
-    Seq parent{};            // of what no branch of it decided: the call, or the last tail call
-    std::uint32_t function = kNoFunction;
+    std::uint32_t function = kNoFunction;  // also when nothing of it has run yet
     std::uint32_t first_region = 0;
     std::uint32_t first_save = 0;
-    bool fresh = true;     // nothing of it has run yet
     bool handler = false;  // of a signal: what is below cannot be told by addresses
   };
   struct Thread {
@@ -94,33 +96,54 @@ class ControlTracker {
   };
 
   Thread& thread(ThreadId id) {
-    if (recent_id_ == id.value && recent_index_ < threads_.size()) return threads_[recent_index_];
+    if (recent_id_ == id.value && !threads_.empty()) return threads_[recent_index_];
     return find_thread(id);
   }
   Thread& find_thread(ThreadId id);
-  void enter(Thread& thread, std::uint32_t function, Pc pc);
+  const Step& first_step(const Exec& exec) const {
+    return code_->block(exec.shape->id).steps[exec.shape->part.first];
+  }
+  template <class F>
+  void statements(const Exec& exec, Thread& state, F& segment);
+  template <class F>
+  void plain(const Exec& exec, const BlockControl& block, Thread& state, F& segment);
+  template <class F>
+  void instructions(const Exec& exec, const ControlOp* op, Thread& state, F& segment);
+  void enter(Thread& thread, std::uint32_t function, const Exec& exec) {
+    std::uint32_t& before = thread.frames.back().function;
+    if (function == kNoFunction || before == kNoFunction)
+      before = function;
+    else
+      enter_by_no_call(thread, function, first_step(exec).pc);
+  }
+  void enter_by_no_call(Thread& thread, std::uint32_t function, Pc pc);
   void pop_to(Thread& thread, std::size_t frames);
   void call(Thread& thread, std::uint64_t slot, Seq seq);
   void leave(Thread& thread, std::uint64_t slot);
-  void frame_access(Thread& thread, const Step& step, std::uint64_t address);
+  void frame_access(Thread& thread, const ControlOp& op, std::uint64_t address);
   Seq abstract_parent(const Thread& thread, StatementId statement) const;
 
-  static Seq parent(const Thread& thread) {
-    const Frame& frame = thread.frames.back();
-    return thread.regions.size() > frame.first_region ? thread.regions.back().branch : frame.parent;
+  void begin_frame(Thread& thread, const Frame& frame) {
+    thread.frames.push_back(frame);
+    thread.frames.back().first_region = static_cast<std::uint32_t>(thread.regions.size());
+    thread.frames.back().first_save = static_cast<std::uint32_t>(thread.saves.size());
+    thread.regions.push_back({frame.call, kOfFrame});
   }
+  static Seq parent(const Thread& thread) { return thread.regions.back().branch; }
   // All that end there: where control came in by no call or return they do not end in the order of
   // a stack.
   static void join(Thread& thread, Pc pc) {
-    auto first = thread.regions.begin() + thread.frames.back().first_region;
-    thread.regions.erase(std::remove_if(first, thread.regions.end(),
-                                        [pc](const Region& region) { return region.end == pc; }),
-                         thread.regions.end());
+    auto end = thread.regions.end();
+    while ((end - 1)->end == pc) --end;
+    auto kept = end;
+    for (auto region = end; (--region)->end != kOfFrame;)
+      if (region->end == pc) kept = std::move(region + 1, kept, region);
+    thread.regions.erase(kept, thread.regions.end());
   }
-  static void open(Thread& thread, Seq seq, Pc end) {
-    const Frame& frame = thread.frames.back();
-    if (thread.regions.size() > frame.first_region && thread.regions.back().end == end)
-      thread.regions.back().branch = seq;
+  [[gnu::always_inline]] static void open(Thread& thread, Seq seq, Pc end) {
+    Region& innermost = thread.regions.back();
+    if (innermost.end == end)
+      innermost.branch = seq;
     else
       thread.regions.push_back({seq, end});
   }
@@ -132,68 +155,77 @@ class ControlTracker {
   std::unordered_map<std::uint32_t, std::uint32_t> index_;
   std::vector<Thread> threads_;
   std::uint32_t recent_id_ = 0;
-  std::uint32_t recent_index_ = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t recent_index_ = 0;
   std::span<const Statement> statements_;
 };
 
 template <class F>
 void ControlTracker::exec(const Exec& exec, F&& segment) {
-  const CodeBlock& block = code_->block(exec.shape->id);
   const Part& part = exec.shape->part;
+  const BlockControl& block = code_->control(exec.shape->id);
   Thread& state = thread(exec.thread);
-  if (block.abstract) {
-    for (std::uint16_t i = part.first; i < part.end; ++i) {
-      Seq seq = exec.seq + static_cast<std::uint64_t>(i - part.first);
-      const Step& step = block.steps[i];
-      segment(i, abstract_parent(state, step.statement));
-      state.statements[step.statement.value] = seq;
-    }
-    state.last = exec.end() - 1;
-    return;
-  }
-  if (part.first >= block.steps.size()) {  // a block that was lost
-    segment(part.first, parent(state));
-    state.last = exec.end() - 1;
-    return;
-  }
-  const Step& first = block.steps[part.first];
-  Frame& top = state.frames.back();
-  if (top.fresh) {
-    top.function = first.function;
-    top.fresh = false;
-  } else if (top.function != first.function) {
-    enter(state, first.function, first.pc);
-  }
-  // Joins stand before the parent is told, all else after.
-  if (first.joins) join(state, first.pc);
-  segment(part.first, parent(state));
-  for (std::uint16_t i : block.control) {
-    if (i < part.first) continue;
-    if (i >= part.end) break;
-    const Step& step = block.steps[i];
-    if (step.joins && i > part.first) {
-      join(state, step.pc);
-      segment(i, parent(state));
-    }
-    Seq seq = exec.seq + static_cast<std::uint64_t>(i - part.first);
-    if (step.branch) {
-      open(state, seq, step.post_dominator);
-      if (i + 1 < part.end) segment(static_cast<std::uint16_t>(i + 1), parent(state));
-    }
-    if (step.end_slot == step.first_slot || step.end_slot > part.end_slot ||
-        step.end_slot <= part.first_slot || exec.addresses == nullptr)
-      continue;
-    // The stack access of a call is its last one; returns and saves have only one.
-    std::uint64_t address = exec.addresses[step.end_slot - 1 - part.first_slot];
-    if (step.flow == Flow::kCall || step.flow == Flow::kIndirectCall) {
-      call(state, address, seq);
-    } else if (step.flow == Flow::kReturn) {
-      leave(state, address);
-    } else if (step.saves || step.may_restore) {
-      frame_access(state, step, address);
-    }
+  if (part.first >= block.steps) [[unlikely]] {
+    if (code_->block(exec.shape->id).abstract)
+      statements(exec, state, segment);
+    else  // a block that was lost
+      segment(part.first, parent(state));
+  } else {
+    std::uint32_t function = part.first == 0 ? block.function : first_step(exec).function;
+    if (state.frames.back().function != function) enter(state, function, exec);
+    if (block.plain && part.steps() == block.steps)
+      plain(exec, block, state, segment);
+    else
+      instructions(exec, code_->ops(block), state, segment);
   }
   state.last = exec.end() - 1;
+}
+
+// Joins stand before the parent is told, all else after.
+template <class F>
+[[gnu::always_inline]] inline void ControlTracker::plain(const Exec& exec,
+                                                         const BlockControl& block, Thread& state,
+                                                         F& segment) {
+  if (block.joins) join(state, block.begin);
+  segment(std::uint16_t{0}, parent(state));
+  if (block.branches) open(state, exec.end() - 1, block.end);
+}
+
+template <class F>
+void ControlTracker::statements(const Exec& exec, Thread& state, F& segment) {
+  const std::vector<Step>& steps = code_->block(exec.shape->id).steps;
+  const Part& part = exec.shape->part;
+  for (std::uint16_t i = part.first; i < part.end; ++i) {
+    segment(i, abstract_parent(state, steps[i].statement));
+    state.statements[steps[i].statement.value] = exec.seq + (i - part.first);
+  }
+}
+
+template <class F>
+void ControlTracker::instructions(const Exec& exec, const ControlOp* op, Thread& state,
+                                  F& segment) {
+  const Part& part = exec.shape->part;
+  while (op->step < part.first) ++op;
+  if (op->step == part.first && op->kind == ControlOp::Kind::kJoin) join(state, (op++)->end);
+  segment(part.first, parent(state));
+  for (; op->step < part.end; ++op) {
+    Seq seq = exec.seq + static_cast<std::uint64_t>(op->step - part.first);
+    if (op->kind == ControlOp::Kind::kBranch) {
+      open(state, seq, op->end);
+      if (op->step + 1 < part.end) segment(static_cast<std::uint16_t>(op->step + 1), seq);
+    } else if (op->kind == ControlOp::Kind::kJoin) {
+      join(state, op->end);
+      segment(op->step, parent(state));
+    } else if (op->slot >= part.first_slot && op->slot < part.end_slot &&
+               exec.addresses != nullptr) {
+      std::uint64_t address = exec.addresses[op->slot - part.first_slot];
+      if (op->kind == ControlOp::Kind::kCall)
+        call(state, address, seq);
+      else if (op->kind == ControlOp::Kind::kReturn)
+        leave(state, address);
+      else if (failed_restores_ != nullptr)
+        frame_access(state, *op, address);
+    }
+  }
 }
 
 }  // namespace svd

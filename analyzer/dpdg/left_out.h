@@ -15,6 +15,7 @@ namespace svd {
 
 class LeftOut {
  public:
+  static constexpr auto kEvents = EventKinds::of<Gap>();
   // All of a run, in order.
   void event(const Event& event) {
     const auto* gap = std::get_if<Gap>(&event.body);

@@ -43,8 +43,8 @@ Sequencers Sequencers::of(const TraceReader& trace, Diagnostics& diagnostics) {
   };
   Sequencers sequencers;
   Walk walk{sequencers.points_};
-  trace.scan(TraceReader::Order::kForward, {.addresses = false, .values = false, .events = true},
-             diagnostics, [&walk](const Chunk& chunk) {
+  trace.scan(TraceReader::Order::kForward, {.addresses = false, .values = false}, diagnostics,
+             [&walk](const Chunk& chunk) {
                chunk.walk(walk);
                return true;
              });

@@ -19,6 +19,8 @@ class ThreadOrder {
  public:
   // Whether it is one of the events that order.
   static bool matters(const Event& event);
+  static constexpr auto kEvents =
+      EventKinds::of<ThreadCreate, ThreadStart, ThreadExit, ThreadJoin, Sync>();
   // Of these, in the order of the run. Without semaphores nothing that they say is believed: which
   // post a wait has answered is not known when there were several.
   static ThreadOrder of(std::span<const Event> events, bool semaphores);

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "detectors/event_bits.h"
-
 namespace svd {
 
 void find_heap_blocks(const TraceReader& trace, const Moments& moments,
@@ -21,7 +19,7 @@ void find_heap_blocks(const TraceReader& trace, const Moments& moments,
             [](const auto* a, const auto* b) { return a->address < b->address; });
   Chunk chunk;
   for (std::size_t i = 0; i < trace.chunks().size() && moments.first(i) <= last; ++i) {
-    if ((trace.chunks()[i].event_kinds & event_bit<Allocation>()) == 0) continue;
+    if ((trace.chunks()[i].event_kinds & EventKinds::of<Allocation>().bits) == 0) continue;
     if (!trace.decode(i, chunk, Columns{.addresses = false, .values = false})) continue;
     Moment now = moments.first(i) - chunk.first_seq.value;
     for (const Event& event : chunk.events) {

@@ -16,8 +16,8 @@ template <class Sink>
 std::uint64_t walk_arcs(const TraceReader& trace, const ProgramModel& model, Sink sink, Seq end,
                         Diagnostics& diagnostics, const ProgressFunction& progress) {
   Dependences<Sink> dependences(trace, model, sink);
-  trace.scan(TraceReader::Order::kForward, {.addresses = true, .values = false, .events = true},
-             diagnostics, [&](const Chunk& chunk) {
+  trace.scan(TraceReader::Order::kForward, {.addresses = true, .values = false}, diagnostics,
+             [&](const Chunk& chunk) {
                chunk.walk(dependences);
                progress(chunk.end_seq().value);
                return chunk.end_seq() < end;

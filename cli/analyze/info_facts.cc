@@ -101,8 +101,8 @@ Facts gather(const TraceReader& trace, const Names& names,
   Facts facts;
   facts.diagnostics = trace.diagnostics();
   Counter counter(facts);
-  trace.scan(TraceReader::Order::kForward, Columns{false, false, true}, facts.diagnostics,
-             [&](const Chunk& chunk) {
+  trace.scan(TraceReader::Order::kForward, Columns{.addresses = false, .values = false},
+             facts.diagnostics, [&](const Chunk& chunk) {
                counter.chunk(chunk);
                progress(chunk.end_seq());
                return true;

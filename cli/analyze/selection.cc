@@ -166,7 +166,8 @@ Result<bool> Matcher::decode(std::size_t index, Chunk& chunk) const {
     columns.addresses = columns.values = *touched;
   }
   if (by_function()) {
-    if (auto decoded = trace_.decode(index, chunk, Columns{false, false, true}); !decoded)
+    if (auto decoded = trace_.decode(index, chunk, Columns{.addresses = false, .values = false});
+        !decoded)
       return decoded.error();
     auto has_code = [this](const Shape& shape) { return block_matches_[shape.id.value]; };
     if (std::none_of(chunk.shapes.begin(), chunk.shapes.end(), has_code)) return true;

@@ -129,8 +129,8 @@ void note_gap(const Event& event, const Gap& gap, Diagnostics& diagnostics) {
 
 void note_gaps(const TraceReader& trace, Diagnostics& diagnostics) {
   Diagnostics told;  // by who reads the run
-  trace.scan(TraceReader::Order::kForward, {.addresses = false, .values = false, .events = true},
-             told, [&diagnostics](const Chunk& chunk) {
+  trace.scan(TraceReader::Order::kForward, {.addresses = false, .values = false}, told,
+             [&diagnostics](const Chunk& chunk) {
                for (const Event& event : chunk.events)
                  if (const auto* gap = std::get_if<Gap>(&event.body))
                    note_gap(event, *gap, diagnostics);

@@ -101,8 +101,9 @@ class Finder {
     ChunkControl control;
     run_.control().parents(found_.chunk_index, *found_.chunk, control);
     std::uint64_t step = found_.exec.shape->part.first + (me_.seq - found_.exec.seq);
-    Seq parent = kNoParent;
-    for (const ChunkControl::Segment& segment : control.of(found_.exec_index))
+    auto segments = control.of(found_.exec_index);
+    Seq parent = segments.front().parent;
+    for (const ChunkControl::Segment& segment : segments.subspan(1))
       if (segment.first <= step) parent = segment.parent;
     if (parent != kNoParent) causes_.decision = parent;
   }

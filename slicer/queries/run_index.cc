@@ -101,8 +101,7 @@ RunIndex RunIndex::of(const TraceReader& trace, const CodeTable& code, const Con
   RunIndex index;
   index.chunks_.resize(trace.chunks().size());
   Filler filler(code, control);
-  ChunkStream stream(trace, TraceReader::Order::kForward,
-                     {.addresses = true, .values = false, .events = true});
+  ChunkStream stream(trace, TraceReader::Order::kForward, {.addresses = true, .values = false});
   while (const ChunkStream::Decoded* next = stream.next(diagnostics)) {
     filler.begin(index.chunks_[next->index]);
     next->chunk.walk(filler);

@@ -29,7 +29,7 @@
 namespace svd::bench {
 namespace {
 
-constexpr Columns kColumns{.addresses = true, .values = false, .events = true};
+constexpr Columns kColumns{.addresses = true, .values = false};
 
 std::uint64_t decode(const TraceReader& trace, const Columns& columns) {
   Diagnostics diagnostics;

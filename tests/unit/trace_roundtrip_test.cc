@@ -202,7 +202,8 @@ TEST_F(Walks, WithoutValuesOrAddressesShowTheSameExecutions) {
     ASSERT_TRUE(reader_->decode(i, some, {.values = false}));
     EXPECT_EQ(all.addresses, some.addresses);
     EXPECT_TRUE(some.values.empty());
-    ASSERT_TRUE(reader_->decode(i, some, {.addresses = false, .values = false, .events = false}));
+    ASSERT_TRUE(
+        reader_->decode(i, some, {.addresses = false, .values = false, .events = kNoEvents}));
     EXPECT_EQ(all.execs, some.execs);
     EXPECT_TRUE(some.addresses.empty() && some.events.empty());
   }

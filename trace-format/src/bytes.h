@@ -37,17 +37,8 @@ class ByteReader {
   explicit ByteReader(std::span<const std::uint8_t> bytes)
       : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ == end_) break;
-      std::uint8_t byte = *at_++;
-      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-    fail();
-    return 0;
-  }
+  // Most are a single byte.
+  std::uint64_t varint() { return at_ != end_ && *at_ < 0x80 ? *at_++ : long_varint(); }
 
   std::span<const std::uint8_t> bytes(std::uint64_t size) {
     if (size > left()) {
@@ -67,6 +58,18 @@ class ByteReader {
   }
 
  private:
+  [[gnu::noinline]] std::uint64_t long_varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (at_ == end_) break;
+      std::uint8_t byte = *at_++;
+      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return value;
+    }
+    fail();
+    return 0;
+  }
+
   const std::uint8_t* at_;
   const std::uint8_t* end_;
   bool failed_ = false;

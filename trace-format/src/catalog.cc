@@ -128,11 +128,12 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
   std::vector<std::size_t*> slots;
   ColumnSet<std::size_t>::each(
       starts, [&](std::string_view, std::size_t& start) { slots.push_back(&start); });
+  bool events = (data->event_kinds() & wanted.events.bits) != 0;
   std::size_t next = 0;
   ColumnSet<const fb::Column*>::each(packed, [&](std::string_view name, const fb::Column*& column) {
     bool unwanted =
         ((name == "loads" || name == "stores") && !wanted.values) ||
-        (name == "events" && !wanted.events) || name == "pages" ||
+        (name == "events" && !events) || name == "pages" ||
         ((name == "addresses" || name == "lengths") && !wanted.addresses && !wanted.values);
     std::size_t& start = *slots[next++];
     if (unwanted) return;
@@ -158,7 +159,7 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
     columns.loads = view(packed.loads, starts.loads);
     columns.stores = view(packed.stores, starts.stores);
   }
-  if (wanted.events) columns.events = view(packed.events, starts.events);
+  if (events) columns.events = view(packed.events, starts.events);
   ChunkCounts counts{info.first_seq, data->steps(),  data->execs(),       data->accesses(),
                      data->ranges(), data->events(), data->event_kinds(), data->page_shift()};
   if (auto problem = decoder.decode(counts, columns, catalog.tables.blocks, wanted, out);

@@ -145,21 +145,24 @@ bool is_possible(const EventBody& body) {
 
 }  // namespace
 
-bool get_event(ByteReader& in, std::uint64_t& execs_since_last, ThreadId& thread, EventBody& body) {
-  execs_since_last = in.varint();
+bool get_event_head(ByteReader& in, EventHead& head) {
+  head.execs_since_last = in.varint();
   std::uint64_t id = in.varint();
-  std::uint64_t kind = in.varint();
+  head.thread = ThreadId(static_cast<std::uint32_t>(id));
+  head.kind = in.varint();
+  return !in.failed() && id <= std::numeric_limits<std::uint32_t>::max();
+}
+
+bool get_event_body(ByteReader& in, const EventHead& head, EventBody& body) {
   std::size_t before = in.left();
-  bool good = kind < kDecoders.size() ? kDecoders[kind](in, body) : get_unknown(in, body);
-  thread = ThreadId(static_cast<std::uint32_t>(id));
+  bool good = head.kind < kDecoders.size() ? kDecoders[head.kind](in, body) : get_unknown(in, body);
   if (!is_possible(body))
     body = Gap{"the kernel's access to more memory than a program can have", 0, 1};
-  return good && !in.failed() && before - in.left() <= kMaxEventBytes &&
-         id <= std::numeric_limits<std::uint32_t>::max();
+  return good && !in.failed() && before - in.left() <= kMaxEventBytes;
 }
 
 std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts,
-                       Chunk& out) {
+                       EventKinds wanted, Chunk& out) {
   if (counts.events > kMaxChunkEvents) return "it claims more events than a chunk can hold";
   out.event_bytes.assign(column.begin(), column.end());
   ByteReader in(out.event_bytes);
@@ -168,13 +171,19 @@ std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& 
   Seq seq = counts.first_seq;
   std::uint64_t placed = 0;  // executions before `seq`
   for (std::uint32_t i = 0; i < counts.events; ++i) {
-    Event& event = out.events.emplace_back();
-    std::uint64_t execs = 0;
-    bool good = get_event(in, execs, event.thread, event.body);
-    exec += execs;
-    if (!good || exec > counts.execs) {
+    EventHead head;
+    bool good = get_event_head(in, head);
+    exec += head.execs_since_last;
+    // One that only a newer version knows is told as a note.
+    bool is_wanted = wanted.holds(std::min<std::uint64_t>(head.kind, kDecoders.size()));
+    Event* event = is_wanted ? &out.events.emplace_back() : nullptr;
+    if (is_wanted)
+      good = good && get_event_body(in, head, event->body);
+    else
+      in.bytes(in.varint());
+    if (!good || in.failed() || exec > counts.execs)
       return fmt::format("its event {} is malformed", i);
-    }
+    if (!is_wanted) continue;
     // Skip whole runs, then single executions.
     while (run != out.runs.end() && run->first_exec + run->exec_count <= exec) {
       ++run;
@@ -182,8 +191,9 @@ std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& 
       seq = run == out.runs.end() ? counts.first_seq + counts.steps : run->first_seq;
     }
     for (; placed < exec; ++placed) seq += out.shapes[out.execs[placed]].part.steps();
-    event.seq = seq;
-    event.exec = static_cast<std::uint32_t>(exec);
+    event->seq = seq;
+    event->exec = static_cast<std::uint32_t>(exec);
+    event->thread = head.thread;
   }
   return in.left() == 0 ? std::string() : "it has more events than it says";
 }

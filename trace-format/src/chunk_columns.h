@@ -56,12 +56,18 @@ Shape make_shape(BlockId id, const Block& block, const Part& part);
 
 // For each event: how many executions lie between it and the one before, its thread, its kind, its
 // record. Decoding copies the column to out.event_bytes, which strings then point into; executions
-// must have been decoded before.
+// must have been decoded before. Only what is wanted is put out.
 void put_event(Bytes& out, std::uint32_t execs_since_last, ThreadId thread, const EventBody& body);
-std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts, Chunk& out);
-// The next event of a column alone: executions since the one before, thread, body. False where it
-// is malformed.
-bool get_event(ByteReader& in, std::uint64_t& execs_since_last, ThreadId& thread, EventBody& body);
+std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts,
+                       EventKinds wanted, Chunk& out);
+// The next event of a column alone. False where it is malformed.
+struct EventHead {
+  std::uint64_t execs_since_last = 0;
+  ThreadId thread{};
+  std::uint64_t kind = 0;
+};
+bool get_event_head(ByteReader& in, EventHead& head);
+bool get_event_body(ByteReader& in, const EventHead& head, EventBody& body);
 
 // Pages first..last that something in the chunk touches.
 struct PageSpan {

@@ -123,7 +123,8 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts,
     problem = decode_executions<false>(counts, out);
   }
   if (!problem.empty()) return problem;
-  return wanted.events ? get_events(columns.events, counts, out) : std::string();
+  if ((counts.event_kinds & wanted.events.bits) == 0) return {};
+  return get_events(columns.events, counts, wanted.events, out);
 }
 
 }  // namespace svd

@@ -48,9 +48,8 @@ class Exporter {
   }
 
   Status run(const ProgressFunction& progress) {
-    reader_.scan(TraceReader::Order::kForward,
-                 Columns{.addresses = true, .values = false, .events = true}, diagnostics_,
-                 [&](const Chunk& chunk) {
+    reader_.scan(TraceReader::Order::kForward, Columns{.addresses = true, .values = false},
+                 diagnostics_, [&](const Chunk& chunk) {
                    chunk.walk(*this);
                    progress(chunk.end_seq() - reader_.first_seq());
                    return write();

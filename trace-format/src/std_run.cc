@@ -37,7 +37,7 @@ void StdRun::decode(std::size_t index, const Catalog& catalog, const Columns& wa
   for (const Turn& turn : piece.turns) {
     Event event{info.first_seq + exec, exec, threads_[turn.thread].id, {}};
     out.runs.push_back({event.thread, event.seq, exec, turn.steps, access, 0});
-    if (wanted.events && threads_[turn.thread].start == event.seq) {
+    if (wanted.events.any() && threads_[turn.thread].start == event.seq) {
       event.body = ThreadStart{.parent = event.thread, .name = thread_names_[turn.thread]};
       out.events.push_back(event);
     }
@@ -48,13 +48,14 @@ void StdRun::decode(std::size_t index, const Catalog& catalog, const Columns& wa
       if (shape.accesses != 0) {
         if (out.has_addresses) out.addresses[access] = std_variable(step.operand);
         ++access;
-      } else if (wanted.events) {
+      } else if (wanted.events.any()) {
         event.seq = info.first_seq + exec;
         event.exec = exec;
         happened(ops_[shape.id.value], step.operand, event, out.events);
       }
     }
   }
+  std::erase_if(out.events, [&](const Event& e) { return !wanted.events.holds(e.body.index()); });
 }
 
 // `event` stands after its step. A thread that is mentioned there for the first time starts.

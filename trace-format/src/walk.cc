@@ -205,8 +205,7 @@ class Walk {
     for (ChunkInfo& info : catalog_.chunks) {
       if (info.first_seq > expected) lost_steps_ += info.first_seq - expected;
       expected = info.end_seq();
-      if (!decode_data(file_, catalog_, info,
-                       Columns{.addresses = false, .values = false, .events = true}, decoder,
+      if (!decode_data(file_, catalog_, info, Columns{.addresses = false, .values = false}, decoder,
                        chunk))
         continue;
       std::vector<ThreadId>& threads = info.threads;

@@ -208,11 +208,10 @@ class TraceWriter::Impl {
     bool good = body != nullptr && unpack_column(column, raw);
     ByteReader in({raw.data(), good && column != nullptr ? column->raw_size() : 0});
     while (good && in.left() > 0) {
-      std::uint64_t execs = 0;
-      ThreadId thread;
+      EventHead head;
       EventBody event;
-      good = get_event(in, execs, thread, event);
-      if (good) edge_->drop(thread, event);
+      good = get_event_head(in, head) && get_event_body(in, head, event);
+      if (good) edge_->drop(head.thread, event);
     }
     if (!good) {
       return Error{ErrorKind::kIo,

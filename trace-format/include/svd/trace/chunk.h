@@ -80,7 +80,7 @@ struct Exec {
 struct Columns {
   bool addresses = true;
   bool values = true;  // implies addresses
-  bool events = true;
+  EventKinds events = kAllEvents;
 };
 
 struct Chunk {
@@ -167,13 +167,18 @@ struct Chunk {
     std::size_t access = addresses.size();
     std::size_t range = lengths.size();
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-      for (std::uint32_t i = run->first_exec + run->exec_count; i-- > run->first_exec;) {
-        while (next_event > 0 && events[next_event - 1].exec > i)
+      for (std::uint32_t i = run->first_exec + run->exec_count; i > run->first_exec;) {
+        while (next_event > 0 && events[next_event - 1].exec >= i)
           visitor.event(events[--next_event]);
-        const Shape& shape = shapes[execs[i]];
-        seq = seq - shape.part.steps();
-        if (has_addresses) access -= shape.accesses, range -= shape.ranges;
-        visitor.exec(view(seq, run->thread, shape, access, range));
+        std::uint32_t until = next_event > 0
+                                  ? std::max(run->first_exec, events[next_event - 1].exec)
+                                  : run->first_exec;
+        while (i > until) {
+          const Shape& shape = shapes[execs[--i]];
+          seq = seq - shape.part.steps();
+          if (has_addresses) access -= shape.accesses, range -= shape.ranges;
+          visitor.exec(view(seq, run->thread, shape, access, range));
+        }
       }
     }
     while (next_event > 0) visitor.event(events[--next_event]);
@@ -196,14 +201,22 @@ struct Chunk {
     const std::uint64_t* address = has_addresses ? addresses.data() + run.first_access : nullptr;
     const std::uint64_t* length = has_addresses ? lengths.data() + run.first_range : nullptr;
     const std::uint64_t* value = has_values ? values.data() + run.first_access : nullptr;
-    for (std::uint32_t i = run.first_exec; i < run.first_exec + run.exec_count; ++i) {
-      while (next_event < events.size() && events[next_event].exec <= i)
+    const Shape* all = shapes.data();
+    const std::uint32_t* exec = execs.data() + run.first_exec;
+    const std::uint32_t* end = exec + run.exec_count;
+    while (exec != end) {
+      auto at = static_cast<std::uint32_t>(exec - execs.data());
+      while (next_event < events.size() && events[next_event].exec <= at)
         visitor.event(events[next_event++]);
-      const Shape& shape = shapes[execs[i]];
-      visitor.exec(Exec{seq, run.thread, &shape, address, length, value});
-      seq += shape.part.steps();
-      if (address != nullptr) address += shape.accesses, length += shape.ranges;
-      if (value != nullptr) value += shape.accesses;
+      const std::uint32_t* until = end;
+      if (next_event < events.size()) until = std::min(end, execs.data() + events[next_event].exec);
+      for (; exec != until; ++exec) {
+        const Shape& shape = all[*exec];
+        visitor.exec(Exec{seq, run.thread, &shape, address, length, value});
+        seq += shape.part.steps();
+        if (address != nullptr) address += shape.accesses, length += shape.ranges;
+        if (value != nullptr) value += shape.accesses;
+      }
     }
   }
 };

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "svd/trace/block.h"
@@ -336,6 +337,32 @@ using EventBody = std::variant<ThreadStart, ThreadName, ThreadExit, ThreadCreate
                                ThreadDetach, Sync, Atomic, Allocation, Release, Mapping,
                                SyscallEnter, SyscallExit, KernelAccess, Signal, SignalReturn, Fork,
                                ModuleLoad, ModuleUnload, ProcessEnd, Gap, Note, Transfer>;
+
+// Kinds of events: bit k stands for alternative k of EventBody.
+struct EventKinds {
+  std::uint64_t bits = 0;
+
+  template <class... Kinds>
+  static constexpr EventKinds of() {
+    return {(bit<Kinds>() | ...)};
+  }
+  constexpr bool holds(std::size_t kind) const { return (bits >> kind & 1) != 0; }
+  constexpr bool any() const { return bits != 0; }
+  friend constexpr EventKinds operator&(EventKinds a, EventKinds b) { return {a.bits & b.bits}; }
+  friend constexpr EventKinds operator|(EventKinds a, EventKinds b) { return {a.bits | b.bits}; }
+  friend constexpr EventKinds operator~(EventKinds a) { return {~a.bits}; }
+
+ private:
+  template <class Kind, std::size_t k = 0>
+  static constexpr std::uint64_t bit() {
+    if constexpr (std::is_same_v<std::variant_alternative_t<k, EventBody>, Kind>)
+      return std::uint64_t{1} << k;
+    else
+      return bit<Kind, k + 1>();
+  }
+};
+inline constexpr EventKinds kNoEvents{};
+inline constexpr EventKinds kAllEvents = ~kNoEvents;
 
 struct Event {
   Seq seq{};           // of the first instruction after it

@@ -36,7 +36,7 @@ struct ChunkInfo {
   std::uint64_t execs = 0;
   std::uint64_t accesses = 0;
   std::uint64_t events = 0;
-  std::uint64_t event_kinds = 0;    // bit k: holds events of EventBody alternative k
+  std::uint64_t event_kinds = 0;    // of EventKinds
   std::vector<ThreadId> threads{};  // that execute or have events in it, ascending
 
   Seq end_seq() const { return first_seq + steps; }
