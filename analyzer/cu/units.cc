@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cu/units.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace svd {
+
+Units::Node& Units::own_node(UnitMember member) {
+  Page& all = page(member);
+  if (all.nodes == nullptr) {
+    all.nodes = std::make_unique_for_overwrite<Node[]>(kPage);
+    std::fill_n(all.nodes.get(), kPage, all.era);
+  }
+  return all.nodes[member % kPage];
+}
 
 UnitMember Units::merge(UnitMember a, UnitMember b) {
   a = of_member(a);
@@ -11,11 +21,11 @@ UnitMember Units::merge(UnitMember a, UnitMember b) {
   if (a == b) return a;
   // The younger one joins the older one; paths are kept short by of_member.
   if (b < a) std::swap(a, b);
-  Node& stays = node(a);
-  Node joins = std::exchange(node(b), a | kJoined);
+  Node joins = std::exchange(own_node(b), a | kJoined);
   --count_;
   if ((joins & kRemarked) == 0) return a;
   Remarked& latest = remarked_[joins & ~kRemarked];
+  Node& stays = own_node(a);
   if ((stays & kRemarked) == 0) {
     latest.era = std::exchange(stays, joins);
   } else {
@@ -37,7 +47,7 @@ std::vector<UnitMember> Units::by_member() const {
 }
 
 std::uint32_t Units::remark(UnitMember member) {
-  Node& known = node(of_member(member));
+  Node& known = own_node(of_member(member));
   remarks_.push_back(0);
   auto remark = static_cast<std::uint32_t>(remarks_.size() - 1);
   if ((known & kRemarked) == 0) {
