@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cu/units.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace svd {
 
 Units::Node& Units::own_node(UnitMember member) {
-  Page& all = page(member);
-  if (all.nodes == nullptr) {
-    all.nodes = std::make_unique_for_overwrite<Node[]>(kPage);
-    std::fill_n(all.nodes.get(), kPage, all.era);
+  Page& page = pages_[member / kPage];
+  if (page.era != kVarious) {
+    if (various_ % kBlock == 0)
+      blocks_.push_back(std::make_unique_for_overwrite<Node[]>(kBlock * kPage));
+    Node* nodes = &blocks_.back()[various_++ % kBlock * kPage];
+    for (std::uint32_t i = 0; i < kPage; ++i) nodes[i] = node(member / kPage * kPage + i);
+    page.nodes = nodes;
+    page.era = kVarious;
   }
-  return all.nodes[member % kPage];
+  return page.nodes[member % kPage];
+}
+
+void Units::end(UnitMember member) {
+  UnitMember stands = of_member(member);
+  Page& page = pages_[stands / kPage];
+  Node known = node(stands);
+  if (page.era != kVarious) {
+    page.ended |= std::uint64_t{1} << stands % kPage;
+  } else if ((known & kRemarked) == 0) {
+    page.nodes[stands % kPage] = kEnded;
+  } else {
+    remarked_[known & ~kRemarked].era = kEnded;
+  }
 }
 
 UnitMember Units::merge(UnitMember a, UnitMember b) {

@@ -6,10 +6,11 @@
 // in anything.
 //
 // Members are numbered in the order of time, so that mostly those near each other are of one thread
-// and era, and few of them join others: a page of members is that era until one is more.
+// and era, and few of them join others: of a page of members this is all that is known until one of
+// them is something else.
 //
-// Memory: half a byte for each read of shared memory, and for each write that follows from none; 4
-// where units near it become one, have remarks, or are of another thread.
+// Memory: a quarter of a byte for each read of shared memory, and for each write that follows from
+// none; 4 bytes more where units near it become one, have remarks, or are of another thread.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class Units {
  public:
   explicit Units(std::size_t threads) : eras_(threads) {
     for (std::uint32_t& era : eras_) era = next_era_++;
-    add(kNobodys);  // member 0
+    add(kEnded);  // member 0
   }
 
   UnitMember begin(std::size_t thread) {
@@ -37,19 +38,16 @@ class Units {
   // Two units of one thread.
   UnitMember merge(UnitMember a, UnitMember b);
   // One unit.
-  void end(UnitMember member) {
-    UnitMember stands = of_member(member);
-    page(stands).ended |= bit(stands);
-  }
+  void end(UnitMember member);
   // All units of the thread.
   void end_all(std::size_t thread) { eras_[thread] = next_era_++; }
 
   // The member that stands for the unit.
   UnitMember of_member(UnitMember member) {
     while (true) {
-      Node* nodes = page(member).nodes.get();
-      if (nodes == nullptr) return member;
-      Node& below = nodes[member % kPage];
+      const Page& page = pages_[member / kPage];
+      if (page.era != kVarious) return member;
+      Node& below = page.nodes[member % kPage];
       if ((below & kJoined) == 0) return member;
       member = below & ~kJoined;
       Node above = node(member);
@@ -58,8 +56,7 @@ class Units {
   }
   bool same(UnitMember a, UnitMember b) { return of_member(a) == of_member(b); }
   bool active(UnitMember member, std::size_t thread) {
-    UnitMember stands = of_member(member);
-    return (page(stands).ended & bit(stands)) == 0 && era(node(stands)) == eras_[thread];
+    return era(node(of_member(member))) == eras_[thread];
   }
 
   // Remarks about a unit: those of both when two become one, the latest first. 0 is none.
@@ -79,43 +76,48 @@ class Units {
   std::uint64_t count() const { return count_; }
 
  private:
-  // Of who stands for a unit: the era in which it is active unless it has ended; or kRemarked and
-  // where in remarked_ that is, with the remarks. Of another member: kJoined and one that is nearer
-  // to who does.
+  // Of who stands for a unit: the era in which it is active, or kEnded; or kRemarked and where in
+  // remarked_ that is, with the remarks. Of another member: kJoined and one that is nearer to who
+  // does.
   using Node = std::uint32_t;
-  static constexpr Node kNobodys = 0;  // an era
+  static constexpr Node kEnded = 0;
   static constexpr Node kJoined = 0x80000000, kRemarked = 0x40000000;
-  static constexpr std::uint32_t kPage = 64;  // members
+  static constexpr Node kVarious = kJoined;    // of a page; no member joins member 0
+  static constexpr std::uint32_t kPage = 64;   // members
+  static constexpr std::size_t kBlock = 1024;  // pages whose nodes lie together
   struct Page {
-    std::uint64_t ended = 0;             // a bit for each
-    std::unique_ptr<Node[]> nodes = {};  // null: all are `era`
-    Node era = kNobodys;
+    union {
+      std::uint64_t ended = 0;  // those that are kEnded, a bit for each
+      Node* nodes;              // of a page that is kVarious
+    };
+    Node era = kEnded;  // of the others
   };
 
   struct Remarked {
-    Node era = kNobodys;
+    Node era = kEnded;
     std::uint32_t first = 0, last = 0;  // of its remarks
   };
 
   UnitMember add(Node era) {
-    if (size_ % kPage == 0) pages_.push_back({.era = era});
-    if (pages_.back().nodes != nullptr || pages_.back().era != era) own_node(size_) = era;
+    if (size_ % kPage == 0) pages_.push_back({{0}, era});
+    if (pages_.back().era != era) own_node(size_) = era;
     return size_++;
   }
-  static std::uint64_t bit(UnitMember member) { return std::uint64_t{1} << member % kPage; }
-  Page& page(UnitMember member) { return pages_[member / kPage]; }
-  const Page& page(UnitMember member) const { return pages_[member / kPage]; }
   Node node(UnitMember member) const {
-    const Page& all = page(member);
-    return all.nodes == nullptr ? all.era : all.nodes[member % kPage];
+    const Page& page = pages_[member / kPage];
+    if (page.era == kVarious) return page.nodes[member % kPage];
+    return (page.ended >> member % kPage & 1) == 0 ? page.era : kEnded;
   }
   // To be changed.
   Node& own_node(UnitMember member);
+  // Of who stands for a unit.
   Node era(Node known) const {
     return (known & kRemarked) == 0 ? known : remarked_[known & ~kRemarked].era;
   }
 
   std::vector<Page> pages_;
+  std::vector<std::unique_ptr<Node[]>> blocks_;  // of nodes
+  std::size_t various_ = 0;                      // pages that have some
   UnitMember size_ = 0;
   std::vector<std::uint32_t> eras_;  // of each thread: its active units
   std::vector<Remarked> remarked_;
