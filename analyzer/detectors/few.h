@@ -27,7 +27,7 @@ class Few {
   Few& operator=(const Few& other) {
     if (this == &other) return *this;
     reset();
-    if (other.size_ > kInPlace) grow_to(std::bit_width(other.size_ - 1U));
+    if (other.size_ > kInPlace) grow_to(other.size_);
     std::copy(other.begin(), other.end(), begin());
     size_ = other.size_;
     return *this;
@@ -50,7 +50,7 @@ class Few {
   std::size_t size() const { return size_; }
 
   T& add(const T& element) {
-    if (size_ == capacity()) grow_to(std::bit_width(capacity()));
+    if (size_ == capacity()) grow_to(capacity() + 1);
     T* added = std::construct_at(end(), element);
     size_ = (size_ + 1U) & kMost;
     return *added;
@@ -87,13 +87,14 @@ class Few {
   };
 
   std::uint32_t capacity() const { return room_ == 0 ? kInPlace : std::uint32_t{1} << room_; }
-  void grow_to(int room) {
+  void grow_to(std::uint32_t least) {
+    auto room = static_cast<std::uint32_t>(std::bit_width(least - 1));
     T* more = std::allocator<T>().allocate(std::size_t{1} << room);
     std::uninitialized_copy(begin(), end(), more);
     std::uint32_t size = size_;
     reset();
     size_ = size & kMost;
-    room_ = static_cast<std::uint32_t>(room) & 63U;
+    room_ = room & 63U;
     elsewhere_.elements = more;
   }
   void reset() {

@@ -162,7 +162,7 @@ TEST(Units, HaveTheRemarksOfTheirMembers) {
     for (int i = 0; i < 100; ++i) {
       if (units.members() == 1 || random() % 3 == 0) {
         std::size_t thread = random() % 3;
-        for (std::uint32_t some = 1 + random() % 40; some > 0; --some) {
+        for (std::uint64_t some = 1 + random() % 40; some > 0; --some) {
           UnitMember unit = units.begin(thread);
           plain[unit] = {.members = {unit}, .remarks = {}, .thread = thread};
         }
