@@ -5,7 +5,12 @@
 // what they computed is stored to shared memory together. A unit that has ended takes no more part
 // in anything.
 //
-// Memory: 4 bytes for each read of shared memory, and for each write that follows from none.
+// Members are numbered in the order of time, so that mostly those near each other are of one thread
+// and era, and few of them join others: of a page of members this is all that is known until one of
+// them is something else.
+//
+// Memory: a quarter of a byte for each read of shared memory, and for each write that follows from
+// none; 4 bytes more where units near it become one, have remarks, or are of another thread.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +38,16 @@ class Units {
   // Two units of one thread.
   UnitMember merge(UnitMember a, UnitMember b);
   // One unit.
-  void end(UnitMember member) { era(node(of_member(member))) = kEnded; }
+  void end(UnitMember member);
   // All units of the thread.
   void end_all(std::size_t thread) { eras_[thread] = next_era_++; }
 
   // The member that stands for the unit.
   UnitMember of_member(UnitMember member) {
     while (true) {
-      Node& below = node(member);
+      const Page& page = pages_[member / kPage];
+      if (page.era != kVarious) return member;
+      Node& below = page.nodes[member % kPage];
       if ((below & kJoined) == 0) return member;
       member = below & ~kJoined;
       Node above = node(member);
@@ -75,28 +82,42 @@ class Units {
   using Node = std::uint32_t;
   static constexpr Node kEnded = 0;
   static constexpr Node kJoined = 0x80000000, kRemarked = 0x40000000;
-  static constexpr unsigned kBlockBits = 16;  // of nodes, which do not move as they get more
+  static constexpr Node kVarious = kJoined;    // of a page; no member joins member 0
+  static constexpr std::uint32_t kPage = 64;   // members
+  static constexpr std::size_t kBlock = 1024;  // pages whose nodes lie together
+  struct Page {
+    union {
+      std::uint64_t ended = 0;  // those that are kEnded, a bit for each
+      Node* nodes;              // of a page that is kVarious
+    };
+    Node era = kEnded;  // of the others
+  };
 
   struct Remarked {
     Node era = kEnded;
     std::uint32_t first = 0, last = 0;  // of its remarks
   };
 
-  UnitMember add(Node first) {
-    if (size_ >> kBlockBits == blocks_.size())
-      blocks_.push_back(std::make_unique_for_overwrite<Node[]>(std::size_t{1} << kBlockBits));
-    node(size_) = first;
+  UnitMember add(Node era) {
+    if (size_ % kPage == 0) pages_.push_back({{0}, era});
+    if (pages_.back().era != era) own_node(size_) = era;
     return size_++;
   }
+  Node node(UnitMember member) const {
+    const Page& page = pages_[member / kPage];
+    if (page.era == kVarious) return page.nodes[member % kPage];
+    return (page.ended >> member % kPage & 1) == 0 ? page.era : kEnded;
+  }
+  // To be changed.
+  Node& own_node(UnitMember member);
   // Of who stands for a unit.
-  Node& era(Node& known) {
+  Node era(Node known) const {
     return (known & kRemarked) == 0 ? known : remarked_[known & ~kRemarked].era;
   }
-  Node& node(UnitMember member) const {
-    return blocks_[member >> kBlockBits][member & ((1U << kBlockBits) - 1)];
-  }
 
-  std::vector<std::unique_ptr<Node[]>> blocks_;
+  std::vector<Page> pages_;
+  std::vector<std::unique_ptr<Node[]>> blocks_;  // of nodes
+  std::size_t various_ = 0;                      // pages that have some
   UnitMember size_ = 0;
   std::vector<std::uint32_t> eras_;  // of each thread: its active units
   std::vector<Remarked> remarked_;

@@ -50,7 +50,7 @@ class Clocks {
   // Whether what a mark remembers is before what the thread does now; good until a clock changes.
   class Before {
    public:
-    bool operator()(const Mark& mark) const {
+    bool operator()(const BriefMark& mark) const {
       return mark.is(thread_) | (mark.moment < clock_[mark.thread].value);
     }
 

@@ -27,7 +27,9 @@
 namespace svd {
 namespace {
 
-bool is_read(const Mark& mark) { return mark.kind == static_cast<std::uint32_t>(TouchKind::kRead); }
+bool is_read(const BriefMark& mark) {
+  return mark.kind == static_cast<std::uint32_t>(TouchKind::kRead);
+}
 
 }  // namespace
 
@@ -43,7 +45,7 @@ VectorClock& FrontierDetector::new_clock(ThreadIndex thread) {
   return new_clock(thread, threads_[thread.value].last_access + 1);
 }
 
-const VectorClock& FrontierDetector::clock_at(const Mark& mark) const {
+const VectorClock& FrontierDetector::clock_at(const BriefMark& mark) const {
   const std::vector<Version>& versions = threads_[mark.thread].versions;
   auto after = std::upper_bound(
       versions.begin(), versions.end(), Moment(mark.moment),
@@ -66,35 +68,36 @@ void FrontierDetector::order(const Touch& access) {
   std::sort(conflicts_.begin(), conflicts_.end(),
             [](const Conflict& a, const Conflict& b) { return a.mark.moment > b.mark.moment; });
   for (const Conflict& conflict : conflicts_) {
-    const Mark& mark = conflict.mark;
+    const BriefMark& mark = conflict.mark;
     if (before(mark, access.thread)) continue;
-    if (!atomic_pair(mark, access)) found_.conflict(mark, access, conflict.address, conflict.size);
+    if (!atomic_pair(mark, access))
+      found_.conflict(whole(mark), access, conflict.address, conflict.size);
     VectorClock& clock = new_clock(access.thread, access.moment);
     clock.join(clock_at(mark));
     clock.set(ThreadIndex(static_cast<std::uint16_t>(mark.thread)), Moment(mark.moment + 1));
   }
 }
 
-bool FrontierDetector::replaced(const Mark& mark, const Touch& by) const {
+bool FrontierDetector::replaced(const BriefMark& mark, const Touch& by) const {
   return keeps(mark) && (is_read(mark) || by.writes()) && before(mark, by.thread);
 }
 
 bool FrontierDetector::look(HistoryCell& cell, Sight& sight) {
   const Touch& access = sight.access;
-  auto conflicts = [&](const Mark& mark) {
+  auto conflicts = [&](const BriefMark& mark) {
     return keeps(mark) && (access.writes() || !is_read(mark)) && !before(mark, access.thread);
   };
   bool any = false;
-  cell.each([&](Mark& mark) {
+  for (BriefMark& mark : cell.marks) {
     if (replaced(mark, access)) forget(mark);
     any |= conflicts(mark);
-  });
+  }
   for (bool reads : {false, true}) {
     if (!any) break;
-    cell.each([&](const Mark& mark) {
+    for (const BriefMark& mark : cell.marks) {
       if (is_read(mark) == reads && conflicts(mark))
         conflicts_.push_back({mark, sight.address, sight.size});
-    });
+    }
   }
   keep(sight.mark);
   threads_[access.thread.value].last_access = access.moment;
@@ -106,10 +109,10 @@ void FrontierDetector::settle(const Touch& access) {
   order(access);
   conflicts_.clear();
   history().visit(access.address, access.size, [&](HistoryCell& cell) {
-    cell.each([&](Mark& mark) {
+    for (BriefMark& mark : cell.marks) {
       bool itself = mark.moment == access.moment.value && is_read(mark) != access.writes();
       if (!itself && replaced(mark, access)) forget(mark);
-    });
+    }
   });
 }
 

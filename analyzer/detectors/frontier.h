@@ -35,7 +35,7 @@ class FrontierDetector final : public HistoryDetector {
     Moment last_access{};
   };
   struct Conflict {
-    Mark mark;
+    BriefMark mark;
     Addr address{};
     std::uint64_t size = 0;
   };
@@ -46,11 +46,11 @@ class FrontierDetector final : public HistoryDetector {
   // The one from `since` on, to be changed; what the thread accessed before keeps the old one.
   VectorClock& new_clock(ThreadIndex thread, Moment since);
   VectorClock& new_clock(ThreadIndex thread);
-  const VectorClock& clock_at(const Mark& mark) const;
-  bool before(const Mark& mark, ThreadIndex thread) const {
+  const VectorClock& clock_at(const BriefMark& mark) const;
+  bool before(const BriefMark& mark, ThreadIndex thread) const {
     return mark.is(thread) || mark.moment < clock(thread.value)[mark.thread].value;
   }
-  bool replaced(const Mark& mark, const Touch& by) const;
+  bool replaced(const BriefMark& mark, const Touch& by) const;
   void order(const Touch& access);
 
   std::vector<Thread> threads_;

@@ -8,7 +8,7 @@ namespace svd {
 
 std::uint64_t History::join(HistoryDetector& detector) {
   std::uint64_t bit = std::uint64_t{1} << detectors_.size();
-  SVD_CHECK((bit & Mark::kKeepers) != 0);
+  SVD_CHECK((bit & BriefMark::kKeepers) != 0);
   detectors_.push_back(&detector);
   return bit;
 }
@@ -25,11 +25,12 @@ void History::release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Mome
 
 void History::see(const Touch& access) {
   bool unsettled = false;
+  BriefMark mark = manners_.brief(access);
   auto look = [&](HistoryCell& cell, Addr address, std::uint64_t size) {
-    Sight sight{access, Mark(access), address, size};
+    Sight sight{access, mark, address, size};
     for (HistoryDetector* detector : detectors_) unsettled |= detector->look(cell, sight);
-    cell.sweep();
-    if (sight.mark.keepers != 0) cell.add(sight.mark);
+    cell.marks.erase_if([](const BriefMark& seen) { return seen.keepers == 0; });
+    if (sight.mark.keepers != 0) cell.marks.add(sight.mark);
   };
   if (access.kind == TouchKind::kFree) {
     shadow_.visit(access.address, access.size, look);

@@ -20,7 +20,8 @@
 #include <vector>
 
 #include "detectors/detector.h"
-#include "detectors/mark_list.h"
+#include "detectors/few.h"
+#include "detectors/manners.h"
 #include "detectors/raw_finding.h"
 #include "detectors/shadow.h"
 
@@ -29,17 +30,18 @@ namespace svd {
 class HistoryDetector;
 
 // What some bytes were accessed by.
-struct HistoryCell : MarkList {
-  // Of race-lockset; here, because there is room.
+struct HistoryCell {
+  Few<BriefMark, 3> marks;
+  // Of race-lockset.
   std::uint32_t candidates : 30 = 0;
   std::uint32_t state : 2 = 0;
 };
-static_assert(sizeof(HistoryCell) == 48);
+static_assert(sizeof(HistoryCell) == 44);
 
 // An access to the bytes of a cell.
 struct Sight {
   const Touch& access;
-  Mark mark;  // as it is going to be remembered, by those who say so
+  BriefMark mark;  // as it is going to be remembered, by those who say so
   Addr address{};
   std::uint64_t size = 0;
 };
@@ -55,7 +57,7 @@ class History {
     if (!access.shared) return;
     ahead_.bring(shadow_, access.address);
     const Touch& next = late_[(told_ + kNext) % kLate];
-    if (const HistoryCell* cell = shadow_.find(next.address)) cell->bring_rest_near();
+    if (const HistoryCell* cell = shadow_.find(next.address)) cell->marks.bring_rest_near();
     if (told_ - seen_ == kLate) see(late_[seen_++ % kLate]);
     late_[told_++ % kLate] = access;
   }
@@ -70,6 +72,7 @@ class History {
   void visit(Addr address, std::uint64_t size, F&& f) {
     shadow_.visit(address, size, [&f](HistoryCell& cell, Addr, std::uint64_t) { f(cell); });
   }
+  const Manners& manners() const { return manners_; }
   // The walk is over.
   void close() {
     catch_up();
@@ -85,6 +88,7 @@ class History {
     while (seen_ != told_) see(late_[seen_++ % kLate]);
   }
 
+  Manners manners_;
   Shadow<HistoryCell> shadow_;
   CellsAhead ahead_;
   std::array<Touch, kLate> late_;
@@ -119,10 +123,12 @@ class HistoryDetector : public Detector {
   HistoryDetector(std::string_view name, std::shared_ptr<History> history)
       : found_(name), history_(std::move(history)), bit_(history_->join(*this)) {}
 
-  bool keeps(const Mark& mark) const { return (mark.keepers & bit_) != 0; }
-  void keep(Mark& mark) const { mark.keepers = (mark.keepers | bit_) & Mark::kKeepers; }
-  void forget(Mark& mark) const { mark.keepers = mark.keepers & ~bit_ & Mark::kKeepers; }
+  bool keeps(const BriefMark& mark) const { return (mark.keepers & bit_) != 0; }
+  void keep(BriefMark& mark) const { mark.keepers = (mark.keepers | bit_) & BriefMark::kKeepers; }
+  void forget(BriefMark& mark) const { mark.keepers = mark.keepers & ~bit_ & BriefMark::kKeepers; }
   History& history() { return *history_; }
+  Mark whole(const BriefMark& mark) const { return history_->manners().mark(mark); }
+  LockSetId lock_set(const BriefMark& mark) const { return history_->manners().lock_set(mark); }
 
   RawFindings found_;
 

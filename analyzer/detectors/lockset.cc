@@ -29,11 +29,11 @@ namespace svd {
 bool LocksetDetector::look(HistoryCell& cell, Sight& sight) {
   const Touch& access = sight.access;
   if (access.atomic || access.kind == TouchKind::kFree) return false;
-  Mark* last = nullptr;
-  Mark* other = nullptr;
-  cell.each([&](Mark& mark) {
+  BriefMark* last = nullptr;
+  BriefMark* other = nullptr;
+  for (BriefMark& mark : cell.marks) {
     if (keeps(mark)) other = std::exchange(last, &mark);
-  });
+  }
   keep(sight.mark);
   if (cell.state == kVirgin || (cell.state == kExclusive && last->is(access.thread))) {
     cell.state = kExclusive;
@@ -57,7 +57,7 @@ bool LocksetDetector::look(HistoryCell& cell, Sight& sight) {
     other = last;
   }
   if (cell.state == kModified && candidates == kNoLocks)
-    found_.conflict(*other, access, sight.address, sight.size);
+    found_.conflict(whole(*other), access, sight.address, sight.size);
   return false;
 }
 

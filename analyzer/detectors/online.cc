@@ -37,7 +37,7 @@
 //
 // Cost: some operations for each access and each union; 24 to 60 bytes for each 4 bytes of memory
 // and thread that accesses them, as the paper's grows with the memory that the program touches (24
-// where no other thread does); 16 bytes for each unit that ever began.
+// where no other thread does); 12 bytes, and those of units.h, for each unit that ever began.
 
 #include "detectors/online.h"
 

@@ -16,7 +16,6 @@ namespace {
 
 constexpr int kLook = 2;  // for a unit among those that had read a block
 constexpr std::uint32_t kNoView = 0;
-constexpr std::uint64_t kMoments = (std::uint64_t{1} << Mark::kMomentBits) - 1;
 
 }  // namespace
 
@@ -144,7 +143,7 @@ void OnlineMemory::store(std::size_t thread, BlockNumber block, const Touch* tol
 
 void OnlineMemory::accessed(View& view, const Touch& access) {
   if (view.conflicted != 0) return;
-  view.moment = access.moment.value & kMoments;
+  view.moment = access.moment.value & BriefMark::kMoments;
   view.manner = manners_.of(access);
   view.heard = 0;
 }
@@ -185,7 +184,7 @@ void OnlineMemory::hear(ViewIndex at, const Touch& access) {
     return;
   }
   Extra& extra = make_extra(at);
-  extra.moment = access.moment.value & kMoments;
+  extra.moment = access.moment.value & BriefMark::kMoments;
   extra.thread = access.thread.value;
   extra.manner = manners_.of(access);
   extra.copied = readers_.size() > 1;

@@ -96,10 +96,10 @@ class OnlineMemory {
         : hears(others_tell), thread(owner & 0xffffU), next(others & kViews) {}
 
     // Of the last store, or the first load after others; 0: none.
-    std::uint64_t moment : Mark::kMomentBits = 0;
+    std::uint64_t moment : BriefMark::kMomentBits = 0;
     std::uint64_t hears : 1 = 0;  // of accesses of others, at any time: else only `cu` matters
     std::uint64_t thread : 16 = 0;
-    std::uint32_t manner = 0;     // of it
+    Manners::Word manner = 0;     // of it
     std::uint32_t next : 29 = 0;  // of the block, as another thread sees it
     std::uint32_t heard : 1 = 1;  // of an access of another thread since `moment`
     std::uint32_t conflicted : 1 = 0;
@@ -116,9 +116,9 @@ class OnlineMemory {
   // been told, and readers. Those in the list of such a unit are a ring; there one stays as it was
   // when its view has another one, or none.
   struct Extra {
-    std::uint64_t moment : Mark::kMomentBits = 0;  // of the access that conflicts
+    std::uint64_t moment : BriefMark::kMomentBits = 0;  // of the access that conflicts
     std::uint64_t thread : 16 = 0;
-    std::uint32_t manner = 0;
+    Manners::Word manner = 0;
     ViewIndex view = 0;
     ExtraIndex next : 30 = 0;
     std::uint32_t copied : 1 = 0;  // the conflict is in the lists of several units
@@ -222,8 +222,8 @@ void OnlineMemory::take_all_conflicts(UnitMember stands, F&& f) {
     View& view = views_[extra.view];
     bool has_extra = view.reader == 0;
     if (has_extra && view.conflicted != 0 && extras_[view.extra].moment == extra.moment) {
-      f(Conflict{manners_.mark(view.manner, view.moment, view.thread),
-                 manners_.mark(extra.manner, extra.moment, extra.thread), extra.view});
+      f(Conflict{manners_.mark({view.moment, view.thread, view.manner}),
+                 manners_.mark({extra.moment, extra.thread, extra.manner}), extra.view});
     }
     --threads_[view.thread].conflicts;
     extra.listed = 0;

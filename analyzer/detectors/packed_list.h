@@ -39,7 +39,7 @@ class PackedList {
  public:
   void push_back(const T& element) {
     if (size_ % kBlock == 0) begin_block();
-    coder_.put(last_, element);
+    coder_.put(pages_.back(), element);
     ++size_;
   }
   std::size_t size() const { return size_; }
@@ -47,7 +47,7 @@ class PackedList {
   T operator[](std::size_t index) const {
     const Block& block = blocks_[index / kBlock];
     Coder coder = block.coder;
-    const std::uint8_t* at = bytes(index / kBlock).data();
+    const std::uint8_t* at = pages_[block.page].data() + block.begin;
     for (std::size_t i = index % kBlock; i > 0; --i) coder.get(at);
     return coder.get(at);
   }
@@ -56,31 +56,31 @@ class PackedList {
   template <class F>
   void each(F&& f) const {
     Coder coder;
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      const std::uint8_t* at = bytes(b).data();
-      const std::uint8_t* end = at + bytes(b).size();
+    for (const Bytes& page : pages_) {
+      const std::uint8_t* at = page.data();
+      const std::uint8_t* end = at + page.size();
       while (at != end) f(coder.get(at));
     }
   }
 
  private:
   static constexpr std::size_t kBlock = 512;
+  static constexpr std::size_t kPage = std::size_t{1} << 20;  // bytes, and those of the last block
+  static constexpr std::size_t kMore = std::size_t{1} << 14;  // which are mostly not so many
   struct Block {
     Coder coder;  // as it was before the first one
-    Bytes bytes;  // of the last block: in last_
+    std::uint32_t page = 0, begin = 0;
   };
 
-  const Bytes& bytes(std::size_t block) const {
-    return block + 1 == blocks_.size() ? last_ : blocks_[block].bytes;
-  }
   void begin_block() {
-    if (!blocks_.empty()) blocks_.back().bytes = last_;  // as large as it has to be
-    last_.clear();
-    blocks_.push_back({coder_, {}});
+    if (pages_.empty() || pages_.back().size() >= kPage)
+      pages_.emplace_back().reserve(kPage + kMore);
+    blocks_.push_back({coder_, static_cast<std::uint32_t>(pages_.size() - 1),
+                       static_cast<std::uint32_t>(pages_.back().size())});
   }
 
   std::vector<Block> blocks_;
-  Bytes last_;
+  std::vector<Bytes> pages_;  // in each some blocks, one behind the other
   Coder coder_;
   std::size_t size_ = 0;
 };

@@ -18,7 +18,7 @@
 // these are those with the first conflicting access of each access, which is enough for each place
 // in the code; accesses of a unit from one place to one location are kept once.
 //
-// Cost: some operations for each instruction; 4 bytes for each unit that ever began.
+// Cost: some operations for each instruction; what units.h says for each unit.
 
 #include "detectors/paper_two_phase.h"
 

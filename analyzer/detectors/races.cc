@@ -25,7 +25,7 @@
 // FastTrack finds the first race of a location, every access that races with any earlier one is
 // found.
 //
-// Cost: one shadow look-up (history.h) and mostly two comparisons an access; 48 bytes a cell.
+// Cost: one shadow look-up (history.h) and mostly two comparisons an access; 44 bytes a cell.
 //
 // Known unsoundness: order that no known synchronisation makes is not seen (pipes, spin loops on
 // plain variables): false races. Order that was there only in this run hides races from race-hb.
@@ -35,7 +35,9 @@
 namespace svd {
 namespace {
 
-bool is_read(const Mark& mark) { return mark.kind == static_cast<std::uint32_t>(TouchKind::kRead); }
+bool is_read(const BriefMark& mark) {
+  return mark.kind == static_cast<std::uint32_t>(TouchKind::kRead);
+}
 
 }  // namespace
 
@@ -51,28 +53,28 @@ void RaceDetector::released(ThreadIndex thread, ChannelId channel, EdgeKind kind
 
 // Of a mark that is before the access: what races with it from here on races with this access as
 // well, so that it need not be remembered.
-bool RaceDetector::replaced(const Mark& mark, const Touch& by) {
+bool RaceDetector::replaced(const BriefMark& mark, const Touch& by) {
   if (!(by.writes() || is_read(mark)) || !(mark.atomic || !by.atomic)) return false;
-  return mode_ == Mode::kHappensBefore || lock_sets_.includes(mark.lock_set(), by.locks);
+  return mode_ == Mode::kHappensBefore || lock_sets_.includes(lock_set(mark), by.locks);
 }
 
 // Of a mark that is not before the access.
-bool RaceDetector::races(const Mark& mark, const Touch& now) {
+bool RaceDetector::races(const BriefMark& mark, const Touch& now) {
   return (now.writes() || !is_read(mark)) && !atomic_pair(mark, now) &&
-         (mode_ == Mode::kHappensBefore || lock_sets_.disjoint(mark.lock_set(), now.locks));
+         (mode_ == Mode::kHappensBefore || lock_sets_.disjoint(lock_set(mark), now.locks));
 }
 
 bool RaceDetector::look(HistoryCell& cell, Sight& sight) {
   Clocks::Before before = clocks_.before(sight.access.thread);
   bool any = false;
-  cell.each([&](Mark& mark) {
-    if (!keeps(mark)) return;
+  for (BriefMark& mark : cell.marks) {
+    if (!keeps(mark)) continue;
     if (!before(mark)) {
       any |= races(mark, sight.access);
     } else if (replaced(mark, sight.access)) {
       forget(mark);
     }
-  });
+  }
   if (any) tell(cell, sight);
   keep(sight.mark);
   return false;
@@ -82,10 +84,10 @@ bool RaceDetector::look(HistoryCell& cell, Sight& sight) {
 void RaceDetector::tell(HistoryCell& cell, const Sight& sight) {
   Clocks::Before before = clocks_.before(sight.access.thread);
   for (bool reads : {false, true}) {
-    cell.each([&](const Mark& mark) {
+    for (const BriefMark& mark : cell.marks) {
       if (keeps(mark) && is_read(mark) == reads && !before(mark) && races(mark, sight.access))
-        found_.conflict(mark, sight.access, sight.address, sight.size);
-    });
+        found_.conflict(whole(mark), sight.access, sight.address, sight.size);
+    }
   }
 }
 

@@ -32,8 +32,8 @@ class RaceDetector final : public HistoryDetector {
   bool look(HistoryCell& cell, Sight& sight) override;
 
  private:
-  bool replaced(const Mark& mark, const Touch& by);
-  bool races(const Mark& mark, const Touch& now);
+  bool replaced(const BriefMark& mark, const Touch& by);
+  bool races(const BriefMark& mark, const Touch& now);
   void tell(HistoryCell& cell, const Sight& sight);
 
   Mode mode_;

@@ -11,7 +11,7 @@
 // code; the rare ones come first. It is no detector of errors: most
 // of what threads tell each other looks like this.
 //
-// Cost: one shadow look-up (history.h) an access; 48 bytes a cell, and some 16 more for each
+// Cost: one shadow look-up (history.h) an access; 44 bytes a cell, and some 24 more for each
 // further thread that writes it.
 
 #include "detectors/read_log.h"
@@ -21,21 +21,22 @@ namespace svd {
 bool ReadLog::look(HistoryCell& cell, Sight& sight) {
   const Touch& access = sight.access;
   if (access.kind == TouchKind::kFree || (access.atomic && !access.writes())) return false;
-  Mark* last = nullptr;
-  Mark* own = nullptr;
-  cell.each([&](Mark& mark) {
-    if (!keeps(mark)) return;
+  BriefMark* last = nullptr;
+  BriefMark* own = nullptr;
+  for (BriefMark& mark : cell.marks) {
+    if (!keeps(mark)) continue;
     last = &mark;
     if (mark.is(access.thread)) own = &mark;
-  });
+  }
   if (access.writes()) {
     if (own != nullptr) forget(*own);
     keep(sight.mark);
   } else if (own != nullptr && own != last) {
-    if (RawFinding* found = found_.triple(sight.mark, *last, *own)) {
-      found->accesses = {RawAccess("local-write", *own, sight.address, sight.size),
-                         RawAccess("remote-write", *last, sight.address, sight.size),
-                         RawAccess("read", sight.mark, sight.address, sight.size)};
+    Mark read(access), remote = whole(*last), local = whole(*own);
+    if (RawFinding* found = found_.triple(read, remote, local)) {
+      found->accesses = {RawAccess("local-write", local, sight.address, sight.size),
+                         RawAccess("remote-write", remote, sight.address, sight.size),
+                         RawAccess("read", read, sight.address, sight.size)};
     }
   }
   return false;

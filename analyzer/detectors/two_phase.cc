@@ -115,7 +115,7 @@ void TwoPhaseDetector::happened(const Event& event, ThreadIndex thread) {
   int locks = locks_taken(event);
   if (locks > 0) ++state.depth;
   if (locks < 0 && state.depth > 0 && --state.depth == 0)
-    state.releases = (state.releases + 1U) & Read::kReleases;
+    state.progress.releases = (state.progress.releases + 1U) & Progress::kReleases;
 }
 
 void TwoPhaseDetector::executed(const Exec& exec, ThreadIndex thread, Moment first) {
@@ -126,7 +126,7 @@ void TwoPhaseDetector::executed(const Exec& exec, ThreadIndex thread, Moment fir
   moment_of_seq_0_ = first - exec.seq.value;
   values_->exec(exec, thread_, any_shared_, *this);
   Thread& state = threads_[thread_];
-  state.own = (state.own + exec.shape->part.steps()) & Read::kOwn;
+  state.progress.own = (state.progress.own + exec.shape->part.steps()) & Progress::kOwn;
   pending_.clear();
   any_shared_ = false;
 }
@@ -151,7 +151,7 @@ std::vector<RawFinding> TwoPhaseDetector::findings() {
 }
 
 // Whether the unit of the access is, and mostly without a look at the unit.
-bool TwoPhaseDetector::active(const Mark& mark, UnitMember unit) {
+bool TwoPhaseDetector::active(const BriefMark& mark, UnitMember unit) {
   return mark.moment > threads_[mark.thread].ended && units_.active(unit, mark.thread);
 }
 
@@ -206,7 +206,7 @@ void TwoPhaseDetector::reread(Cell& cell, UnitMember unit, TagSet address, Addr 
                               std::uint64_t size) {
   cell.reads.erase_if([&](const Read& read) {
     if (!read.mark.is(touch_.thread)) return false;
-    bool again = read.mark.site == touch_.site.value;
+    bool again = manners_.site(read.mark) == touch_.site;
     if (read.conflict == 0) return again || !active(read.mark, read.unit);
     if (!active(read.mark, read.unit)) return true;
     if (!again) read_again(read, address, {at, size});
@@ -214,8 +214,7 @@ void TwoPhaseDetector::reread(Cell& cell, UnitMember unit, TagSet address, Addr 
   });
   if (cell.reads.size() >= kMostReads) cell.reads.erase(cell.reads.begin());
   Thread& state = threads_[thread_];
-  cell.reads.add(
-      {.mark = Mark(touch_), .own = state.own, .releases = state.releases, .unit = unit});
+  cell.reads.add({.mark = manners_.brief(touch_), .progress = state.progress, .unit = unit});
   state.newest = touch_.moment.value;
 }
 
@@ -231,8 +230,8 @@ void TwoPhaseDetector::read_again(const Read& read, TagSet address, const Range&
     const Mark& remote = conflicts_[read.conflict].remote;
     Evidence evidence = weigh({read, remote, 0, range.address, range.size, {}}, trigger);
     evidence.minor = true;
-    add(read.mark, remote, {read.unit, conflicts_[read.conflict].remote_unit}, trigger, range,
-        evidence, threads_[thread_].own - read.own, true);
+    add(manners_.mark(read.mark), remote, {read.unit, conflicts_[read.conflict].remote_unit},
+        trigger, range, evidence, threads_[thread_].progress.own - read.progress.own, true);
     return;
   }
   for (std::uint32_t remark = units_.first_remark(read.unit); remark != 0;
@@ -272,11 +271,11 @@ void TwoPhaseDetector::overwrite(Cell& cell, const Touch& by, UnitMember unit, A
     if (read.conflict != 0) return false;
     if (orders_.before(by.thread)(read.mark)) return true;
     Mark remote(by);
-    read.conflict = units_.first_remark(read.unit);
+    read.conflict = units_.first_remark(read.unit) & Read::kConflicts;
     if (read.conflict != 0 && conflicts_[read.conflict].read.mark.moment == read.mark.moment &&
         conflicts_[read.conflict].remote.moment == remote.moment)
       return false;
-    read.conflict = units_.remark(read.unit);
+    read.conflict = units_.remark(read.unit) & Read::kConflicts;
     conflicts_.push_back({read, remote, unit, at, size});
     ++threads_[read.mark.thread].conflicts;
     ++open_conflicts_;
@@ -290,7 +289,7 @@ void TwoPhaseDetector::overwrite(Cell& cell, const Touch& by, UnitMember unit, A
   Write* own = std::find_if(cell.writes.begin(), cell.writes.end(),
                             [&](const Write& write) { return write.mark.is(by.thread); });
   if (own == cell.writes.end()) own = &cell.writes.add({});
-  *own = {Mark(by), unit};
+  *own = {manners_.brief(by), unit};
   threads_[by.thread.value].newest = by.moment.value;
 }
 
@@ -307,10 +306,12 @@ void TwoPhaseDetector::write_again(const Cell& cell, Addr at, std::uint64_t size
     if (read.mark.is(touch_.thread) || read.mark.moment < last) continue;
     if (orders_.before(touch_.thread)(read.mark)) continue;
     Evidence evidence;
-    evidence.nolock = lock_sets_.disjoint(own->mark.lock_set(), read.mark.lock_set());
+    evidence.nolock =
+        lock_sets_.disjoint(manners_.lock_set(own->mark), manners_.lock_set(read.mark));
     evidence.minor = true;
-    add(own->mark, read.mark, {own->unit, read.unit}, {touch_.moment, touch_}, {at, size}, evidence,
-        touch_.moment.value - own->mark.moment, true);
+    add(manners_.mark(own->mark), manners_.mark(read.mark), {own->unit, read.unit},
+        {touch_.moment, touch_}, {at, size}, evidence, touch_.moment.value - own->mark.moment,
+        true);
   }
 }
 
@@ -340,22 +341,23 @@ void TwoPhaseDetector::check_control(const Trigger& trigger) {
 
 void TwoPhaseDetector::report(Conflict& conflict, const Trigger& trigger) {
   Evidence evidence = weigh(conflict, trigger);
-  add(conflict.read.mark, conflict.remote, {conflict.read.unit, conflict.remote_unit}, trigger,
-      {conflict.address, conflict.size}, evidence,
-      (threads_[thread_].own - conflict.read.own) & Read::kOwn,
+  add(manners_.mark(conflict.read.mark), conflict.remote,
+      {conflict.read.unit, conflict.remote_unit}, trigger, {conflict.address, conflict.size},
+      evidence, (threads_[thread_].progress.own - conflict.read.progress.own) & Progress::kOwn,
       !std::exchange(conflict.counted[evidence.minor ? 1 : 0], true));
 }
 
 TwoPhaseDetector::Evidence TwoPhaseDetector::weigh(const Conflict& conflict,
                                                    const Trigger& trigger) {
   const Read& read = conflict.read;
+  LockSetId locks = manners_.lock_set(read.mark);
   Evidence found;
   found.pair = trigger.access && both_ways(conflict, *trigger.access);
-  found.region = threads_[thread_].releases == read.releases;
+  found.region = threads_[thread_].progress.releases == read.progress.releases;
   found.rmw = loses_update(conflict, trigger);
-  found.nolock = lock_sets_.disjoint(read.mark.lock_set(), conflict.remote.lock_set());
+  found.nolock = lock_sets_.disjoint(locks, conflict.remote.lock_set());
   bool cycle = found.pair && (found.region || found.rmw);
-  bool locked = found.region && read.mark.lock_set() != kNoLocks;
+  bool locked = found.region && locks != kNoLocks;
   bool fault = fault_ && moment_of_seq_0_ + fault_->value == trigger.moment;
   bool atomic = read.mark.atomic || conflict.remote.atomic;
   found.minor = read.written || atomic || !(cycle || locked || fault);
@@ -376,7 +378,8 @@ bool TwoPhaseDetector::loses_update(const Conflict& conflict, const Trigger& tri
     same = true;
     for (const Read& read : cell.reads) {
       if (!read.mark.is(write.thread) || read.mark.moment <= conflict.remote.moment) continue;
-      bool locked = read.mark.lock_set() != kNoLocks && read.releases == threads_[thread_].releases;
+      bool locked = manners_.lock_set(read.mark) != kNoLocks &&
+                    read.progress.releases == threads_[thread_].progress.releases;
       bool joined = units_.same(read.unit, conflict.read.unit);
       known |= (locked && joined) || !follows(trigger.value, read.unit);
     }

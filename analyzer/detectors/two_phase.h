@@ -16,6 +16,7 @@
 #include "detectors/clocks.h"
 #include "detectors/few.h"
 #include "detectors/long_list.h"
+#include "detectors/manners.h"
 #include "detectors/shadow.h"
 #include "detectors/two_phase_sharing.h"
 #include "detectors/unit_detector.h"
@@ -55,35 +56,38 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   std::vector<RawFinding> findings() override;
 
  private:
-  // A read of shared memory, with which a unit began.
-  struct Read {
-    static constexpr unsigned kOwnBits = 35, kReleasesBits = 28;
+  // What a thread had done by some time. No unit lasts for so much that the numbers begin anew.
+  struct [[gnu::packed, gnu::aligned(4)]] Progress {
+    static constexpr unsigned kOwnBits = 35, kReleasesBits = 29;
     static constexpr std::uint64_t kOwn = (std::uint64_t{1} << kOwnBits) - 1;
     static constexpr std::uint64_t kReleases = (std::uint64_t{1} << kReleasesBits) - 1;
-    Mark mark;
-    // Of the thread, by then: see Thread. No unit lasts for so many that they begin anew.
-    std::uint64_t own : kOwnBits = 0;
-    std::uint64_t releases : kReleasesBits = 0;
-    std::uint64_t written : 1 = 0;  // by its own thread, before it was overwritten
-    UnitMember unit = 0;
-    std::uint32_t conflict = 0;  // the first one that overwrote it, of those of its unit
+    std::uint64_t own : kOwnBits = 0;            // instructions
+    std::uint64_t releases : kReleasesBits = 0;  // how often it came to hold no lock
   };
-  static_assert(sizeof(Read) == 32);
+  // A read of shared memory, with which a unit began.
+  struct Read {
+    static constexpr std::uint32_t kConflicts = (std::uint32_t{1} << 31) - 1;
+    BriefMark mark;
+    Progress progress;
+    UnitMember unit = 0;
+    std::uint32_t conflict : 31 = 0;  // the first one that overwrote it, of those of its unit
+    std::uint32_t written : 1 = 0;    // by its own thread, before it was overwritten
+  };
   struct Write {
-    Mark mark;
+    BriefMark mark;
     UnitMember unit = 0;
   };
   struct Cell {
     Few<Read> reads;    // of units that may be active, each thread's sites once
     Few<Write> writes;  // the last one of each thread that may matter
   };
+  static_assert(sizeof(Cell) == 52);
   struct Thread {
-    std::uint64_t own : Read::kOwnBits = 0;            // instructions so far
-    std::uint64_t releases : Read::kReleasesBits = 0;  // how often it came to hold no lock
-    std::uint32_t depth = 0;                           // locks that it holds
-    std::uint32_t conflicts = 0;                       // of units that may be active
-    std::uint64_t newest = 0;                          // the moment of the last mark of it
-    std::uint64_t ended = 0;  // all that it did up to here is of units that have ended
+    Progress progress;
+    std::uint32_t depth = 0;      // locks that it holds
+    std::uint32_t conflicts = 0;  // of units that may be active
+    std::uint64_t newest = 0;     // the moment of the last mark of it
+    std::uint64_t ended = 0;      // all that it did up to here is of units that have ended
   };
   // A unit's input that was overwritten while the unit was active.
   struct Conflict {
@@ -121,7 +125,7 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   void write(TagSet value, TagSet address) override;
   void branch(Seq seq, TagSet condition) override;
 
-  bool active(const Mark& mark, UnitMember unit);
+  bool active(const BriefMark& mark, UnitMember unit);
   void outside(const Touch& access);
   void belongs(UnitMember unit, TagSet address) const;
   void reread(Cell& cell, UnitMember unit, TagSet address, Addr at, std::uint64_t size);
@@ -144,6 +148,7 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   std::vector<Thread> threads_;
   LongList<Conflict> conflicts_;      // by remark
   std::uint64_t open_conflicts_ = 0;  // those that threads_ count
+  Manners manners_;
   Shadow<Cell> shadow_;
   CellsAhead ahead_;
   std::optional<Seq> fault_;  // the instruction of which the program died

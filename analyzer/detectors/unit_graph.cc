@@ -23,7 +23,7 @@
 // around it. Units are nodes once it is known which members are one.
 //
 // Cost: an access to a cell makes two arcs and up to two for each other thread that accessed it;
-// some 5 bytes an arc, 4 an access that makes some, 40 a cell and 28 for each further thread that
+// some 5 bytes an arc, 4 an access that makes some, 32 a cell and 28 for each further thread that
 // accessed it. Above kMostArcs no more are made: cycles that were found are true, but more may have
 // been missed (full()).
 //
