@@ -79,9 +79,11 @@ class TagSets {
  private:
   static constexpr std::uint32_t kSingle = 0x80000000;
   static constexpr std::size_t kMost = 32;
+  static constexpr std::size_t kNotTheSame = 2 * kMost + 1;
   static constexpr std::size_t kLeastLimit = std::size_t{1} << 22;  // 16 MB
 
   TagSet unite_different(TagSet a, TagSet b, std::size_t thread);
+  std::size_t take(TagSet set, std::size_t thread);
   // What was added to members_ is a set.
   std::uint32_t close() {
     first_.push_back(static_cast<std::uint32_t>(members_.size()));
