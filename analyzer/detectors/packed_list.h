@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,22 @@ class PackedList {
       const std::uint8_t* at = page.data();
       const std::uint8_t* end = at + page.size();
       while (at != end) f(coder.get(at));
+    }
+  }
+  // The same for some, by their numbers, which ascend.
+  template <class F>
+  void each_of(std::span<const std::uint32_t> numbers, F&& f) const {
+    for (auto number = numbers.begin(); number != numbers.end();) {
+      std::size_t next = *number / kBlock * kBlock;
+      const Block& block = blocks_[*number / kBlock];
+      Coder coder = block.coder;
+      const std::uint8_t* at = pages_[block.page].data() + block.begin;
+      for (std::size_t end = next + kBlock; number != numbers.end() && *number < end; ++next) {
+        T element = coder.get(at);
+        if (next != *number) continue;
+        f(element);
+        ++number;
+      }
     }
   }
 

@@ -66,6 +66,7 @@ class UnitCycles {
   // Of members, then of points: which node they are in components_; none where no cycle can be.
   std::vector<std::uint32_t> nodes_;
   std::uint32_t count_ = 0;
+  std::vector<std::uint32_t> arcs_;  // between nodes
   std::optional<Components> components_;
 };
 

@@ -112,6 +112,15 @@ TEST(PackedList, GivesBackWhatWasPut) {
   list.each([&](std::uint32_t number) { all.push_back(number); });
   EXPECT_EQ(all, plain);
   for (std::size_t i = 0; i < plain.size(); i += 97) ASSERT_EQ(list[i], plain[i]);
+  for (unsigned apart : {1U, 3U, 5000U}) {
+    std::vector<std::uint32_t> numbers, some, expected;
+    for (std::uint32_t i = 0; i < plain.size(); i += 1 + static_cast<unsigned>(random()) % apart) {
+      numbers.push_back(i);
+      expected.push_back(plain[i]);
+    }
+    list.each_of(numbers, [&some](std::uint32_t number) { some.push_back(number); });
+    EXPECT_EQ(some, expected);
+  }
 }
 
 TEST(TagSets, WhatIsHeldStaysWhatItIs) {
