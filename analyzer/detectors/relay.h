@@ -130,8 +130,8 @@ class Relay final : public Detector {
   static constexpr std::uint32_t kAbandoned = kAll - 1;
 
   // A ring that is handed over a batch at a time: each costs a call to the kernel when the other
-  // side waits. With batches of 1024 and an eighth of the ring the walk took 7.5 s of radix in place
-  // of 6.4, on two processors that three threads want.
+  // side waits. With batches of 1024 and an eighth of the ring the walk took 7.5 s of radix in
+  // place of 6.4, on two processors that three threads want.
   static constexpr std::uint32_t kBatch = 4096;
   static constexpr std::uint32_t kRing = 16 * kBatch;
 
