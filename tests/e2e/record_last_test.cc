@@ -24,8 +24,8 @@ template <class T>
 std::vector<std::pair<ThreadId, T>> events(const TraceReader& trace) {
   std::vector<std::pair<ThreadId, T>> list;
   Diagnostics diagnostics;
-  trace.scan(TraceReader::Order::kForward, Columns{false, false, true}, diagnostics,
-             [&](const Chunk& chunk) {
+  trace.scan(TraceReader::Order::kForward, Columns{.addresses = false, .values = false},
+             diagnostics, [&](const Chunk& chunk) {
                for (const Event& event : chunk.events) {
                  if (const auto* body = std::get_if<T>(&event.body))
                    list.emplace_back(event.thread, *body);
@@ -58,8 +58,8 @@ std::string without_beginning(const TraceReader& trace) {
     }
   };
   Diagnostics diagnostics;
-  trace.scan(TraceReader::Order::kForward, Columns{false, false, true}, diagnostics,
-             [&](const Chunk& chunk) {
+  trace.scan(TraceReader::Order::kForward, Columns{.addresses = false, .values = false},
+             diagnostics, [&](const Chunk& chunk) {
                std::for_each(chunk.events.begin(), chunk.events.end(), take);
                return true;
              });

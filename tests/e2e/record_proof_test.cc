@@ -85,7 +85,7 @@ TEST(Kernel, ReadsNoFurtherThanMemoryGoes) {
   bool asked = false;  // for too much, by the last call
   std::vector<std::uint64_t> read;
   recording.trace().scan(
-      TraceReader::Order::kForward, Columns{false, false, true}, diagnostics,
+      TraceReader::Order::kForward, Columns{.addresses = false, .values = false}, diagnostics,
       [&](const Chunk& chunk) {
         for (const Event& event : chunk.events) {
           if (const auto* call = std::get_if<SyscallEnter>(&event.body)) {
@@ -114,8 +114,8 @@ TEST_P(Operators, AreToldFromTheAllocator) {
   std::map<Addr, AllocFn> live;
   std::set<Pair> pairs;
   Diagnostics diagnostics;
-  recording.trace().scan(TraceReader::Order::kForward, Columns{false, false, true}, diagnostics,
-                         [&](const Chunk& chunk) {
+  recording.trace().scan(TraceReader::Order::kForward, Columns{.addresses = false, .values = false},
+                         diagnostics, [&](const Chunk& chunk) {
                            for (const Event& event : chunk.events) {
                              if (const auto* born = std::get_if<Allocation>(&event.body)) {
                                live[born->address] = born->function;

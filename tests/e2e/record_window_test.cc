@@ -23,8 +23,9 @@ std::string executed(Recording& recording) {
   for (Pc& entry : entries) addresses >> std::hex >> std::setbase(16) >> entry.value;
   std::vector<bool> seen(entries.size());
   Diagnostics diagnostics;
-  recording.trace().scan(TraceReader::Order::kForward, Columns{false, false, false}, diagnostics,
-                         [&](const Chunk& chunk) {
+  recording.trace().scan(TraceReader::Order::kForward,
+                         Columns{.addresses = false, .values = false, .events = kNoEvents},
+                         diagnostics, [&](const Chunk& chunk) {
                            for (const Shape& shape : chunk.shapes) {
                              for (std::size_t i = shape.part.first; i < shape.part.end; ++i) {
                                for (std::size_t f = 0; f < entries.size(); ++f)

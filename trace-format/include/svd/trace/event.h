@@ -342,15 +342,21 @@ using EventBody = std::variant<ThreadStart, ThreadName, ThreadExit, ThreadCreate
 struct EventKinds {
   std::uint64_t bits = 0;
 
+  EventKinds() = default;
+  constexpr explicit EventKinds(std::uint64_t which) : bits(which) {}
   template <class... Kinds>
   static constexpr EventKinds of() {
-    return {(bit<Kinds>() | ...)};
+    return EventKinds((bit<Kinds>() | ...));
   }
   constexpr bool holds(std::size_t kind) const { return (bits >> kind & 1) != 0; }
   constexpr bool any() const { return bits != 0; }
-  friend constexpr EventKinds operator&(EventKinds a, EventKinds b) { return {a.bits & b.bits}; }
-  friend constexpr EventKinds operator|(EventKinds a, EventKinds b) { return {a.bits | b.bits}; }
-  friend constexpr EventKinds operator~(EventKinds a) { return {~a.bits}; }
+  friend constexpr EventKinds operator&(EventKinds a, EventKinds b) {
+    return EventKinds(a.bits & b.bits);
+  }
+  friend constexpr EventKinds operator|(EventKinds a, EventKinds b) {
+    return EventKinds(a.bits | b.bits);
+  }
+  friend constexpr EventKinds operator~(EventKinds a) { return EventKinds(~a.bits); }
 
  private:
   template <class Kind, std::size_t k = 0>
