@@ -67,6 +67,7 @@ std::exception_ptr Relay::finish() {
 }
 
 void Relay::abandon() {
+  if (saying_ == nullptr) return;
   end(kAbandoned);
   wait(followed_, [this](std::uint32_t followed) { return followed == begun_; });
 }
@@ -98,7 +99,7 @@ class Relay::Listener {
     while (said_.steps != kAbandoned) {
       while (next_ != said_.notes && relay_.notes_[next_ % kRing].at <= step_) {
         look_ahead();
-        if (stretch_.failure == nullptr) tell(relay_.notes_[next_ % kRing]);
+        if (!relay_.failed_) tell(relay_.notes_[next_ % kRing]);
         if (++next_ % kBatch == 0) set(relay_.told_, next_);
       }
       if (step_ < said_.steps) {
@@ -163,9 +164,10 @@ void Relay::run() {
     if (next.chunk == nullptr) return;
     Listener listener(*this, next);
     try {
-      next.chunk->walk(WithMoments(listener, *next.chunk, next.first));
+      if (!failed_) next.chunk->walk(WithMoments(listener, *next.chunk, next.first));
       listener.hear_rest();
     } catch (...) {
+      failed_ = true;
       next.failure = std::current_exception();
       listener.hear_rest();
     }

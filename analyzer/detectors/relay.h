@@ -34,11 +34,10 @@ class Relay final : public Detector {
   // that executed and happened in it has to be told. Waits until the chunk before the last one is.
   void begin(const Chunk& chunk, Moment first);
   void end() { end(kAll); }
-  // Once for each chunk that has ended, in their order: when all that was told of it has arrived,
-  // or is not listened to after what went wrong, if anything did.
+  // Once for each chunk that has ended, in their order: when all that was told of it has arrived;
+  // after what went wrong, which is given, nothing is listened to any more.
   [[nodiscard]] std::exception_ptr finish();
-  // In place of end(), and the last of all: nobody looks at the chunk any more, of which the rest
-  // will not be told.
+  // In place of end() or after it, and the last of all: nobody looks at any chunk any more.
   void abandon();
 
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override {
@@ -170,6 +169,7 @@ class Relay final : public Detector {
   alignas(kLine) std::atomic<std::uint32_t> begun_ = 0;  // stretches
   alignas(kLine) std::atomic<std::uint32_t> told_ = 0;   // notes
   std::atomic<std::uint32_t> followed_ = 0;              // stretches
+  bool failed_ = false;                                  // known to the thread only
   alignas(kLine) std::atomic<std::uint32_t> finished_ = 0;
   std::thread thread_;  // last: it uses all the others
 };

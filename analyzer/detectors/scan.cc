@@ -88,25 +88,33 @@ void Scan::divide() {
 void Scan::walk(const Columns& columns) {
   ChunkStream stream(trace_, TraceReader::Order::kForward, columns, nullptr,
                      [this](const ChunkStream::Decoded&) { finish(); });
-  while (const ChunkStream::Decoded* next = stream.next())
-    if (next->status) tell(next->index, next->chunk);
+  or_abandon([&] {
+    while (const ChunkStream::Decoded* next = stream.next())
+      if (next->status) tell(next->index, next->chunk);
+  });
 }
 
 void Scan::chunk(std::size_t index, const Chunk& chunk) {
-  tell(index, chunk);
+  or_abandon([&] { tell(index, chunk); });
   finish();
+}
+
+// Chunks and detectors can go when it fails.
+template <class F>
+void Scan::or_abandon(F&& f) {
+  try {
+    f();
+  } catch (...) {
+    for (const auto& relay : relays_) relay->abandon();
+    throw;
+  }
 }
 
 void Scan::tell(std::size_t index, const Chunk& chunk) {
   if (!divided_) divide();
   Moment first = moments_.first(index);
   for (const auto& relay : relays_) relay->begin(chunk, first);
-  try {
-    chunk.walk(WithMoments(*this, chunk, first));
-  } catch (...) {
-    for (const auto& relay : relays_) relay->abandon();
-    throw;
-  }
+  chunk.walk(WithMoments(*this, chunk, first));
   for (const auto& relay : relays_) relay->end();
 }
 

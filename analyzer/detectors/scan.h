@@ -66,6 +66,8 @@ class Scan : private OrderListener {
   // Of a chunk: tells of it, and waits for those who are behind.
   void tell(std::size_t index, const Chunk& chunk);
   void finish();
+  template <class F>
+  void or_abandon(F&& f);
   void run(ThreadId thread);
   [[gnu::always_inline]] void exec(const Exec& exec, Moment first);
   [[gnu::always_inline]] void accesses(const Exec& exec, Moment first);

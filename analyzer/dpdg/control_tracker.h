@@ -73,7 +73,8 @@ class ControlTracker {
     Pc end{};
   };
   // The end of the outermost region of an activation, which is there as long as it: of what no
-  // branch of the activation decided, the call or the last tail call did.
+  // branch of the activation decided, the call or the last tail call did. No program has code
+  // there.
   static constexpr Pc kOfFrame{std::numeric_limits<std::uint64_t>::max() - 1};
   struct Save {
     std::uint64_t address = 0;
@@ -133,10 +134,11 @@ class ControlTracker {
   // All that end there: where control came in by no call or return they do not end in the order of
   // a stack.
   static void join(Thread& thread, Pc pc) {
+    auto outermost = thread.regions.begin() + thread.frames.back().first_region;
     auto end = thread.regions.end();
-    while ((end - 1)->end == pc) --end;
+    while (end - 1 != outermost && (end - 1)->end == pc) --end;
     auto kept = end;
-    for (auto region = end; (--region)->end != kOfFrame;)
+    for (auto region = end; --region != outermost;)
       if (region->end == pc) kept = std::move(region + 1, kept, region);
     thread.regions.erase(kept, thread.regions.end());
   }

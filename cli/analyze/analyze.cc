@@ -322,12 +322,13 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
 
 }  // namespace
 
-bool analyze_takes_value(const std::string& word) {
+std::optional<bool> analyze_takes_value(const std::string& word) {
   Command command("svd-analyze analyze", "");
   Options options;
   add_options(command, options);
-  const CLI::Option* option = command.app().get_option_no_throw(word);
-  return option != nullptr && !option->get_positional() && option->get_items_expected_min() > 0;
+  const CLI::Option* option = command.app().get_option_no_throw(word.substr(0, word.find('=')));
+  if (option == nullptr || option->get_positional()) return std::nullopt;
+  return word.find('=') == std::string::npos && option->get_items_expected_min() > 0;
 }
 
 int run_analyze(const Arguments& arguments) {

@@ -78,7 +78,7 @@ void describe_use(Command& command) {
 Arguments::const_iterator find_word(const Arguments& arguments) {
   for (auto word = arguments.begin(); word != arguments.end(); ++word) {
     if (!word->starts_with("-") || *word == "-") return word;
-    if (word + 1 != arguments.end() && analyze_takes_value(*word)) ++word;
+    if (word + 1 != arguments.end() && analyze_takes_value(*word).value_or(false)) ++word;
   }
   return arguments.end();
 }
@@ -101,8 +101,8 @@ int run(Arguments arguments) {
     arguments.erase(word);
     return verb->run(arguments);
   }
-  // What stands behind an option may be meant as its value, if the option is misspelt.
-  if (word != arguments.begin() && std::prev(word)->starts_with("-"))
+  // What stands behind a misspelt option may be meant as its value.
+  if (word != arguments.begin() && !analyze_takes_value(*std::prev(word)))
     return analyze_or_slice(arguments);
   struct stat status {};
   if (word->find_first_of("./") == std::string::npos && stat(word->c_str(), &status) != 0) {

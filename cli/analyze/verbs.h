@@ -4,6 +4,7 @@
 // and returns the exit code.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,8 @@
 namespace svd::cli {
 
 int run_analyze(const Arguments& arguments);
-// Whether the word is an option of analyze whose value is the next word.
-bool analyze_takes_value(const std::string& word);
+// Whether the word is an option of analyze whose value is the next word; none if it is no option.
+std::optional<bool> analyze_takes_value(const std::string& word);
 int run_assemble(const Arguments& arguments);
 int run_cus(const Arguments& arguments);
 int run_dump(const Arguments& arguments);

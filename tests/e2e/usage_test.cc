@@ -137,6 +137,8 @@ TEST(Usage, WrongUseIsOneSentenceAndExitCode2) {
       {{"info", "--zebra=5", trace}, "unknown option --zebra; see svd-analyze info --help"},
       {{"dmup", trace}, "'dmup' is neither a verb nor a file (did you mean 'dump'?)"},
       {{"--fromat", "json", trace}, "unknown option --fromat (did you mean '--format'?)"},
+      {{"-q", "dmup", trace}, "'dmup' is neither a verb nor a file (did you mean 'dump'?)"},
+      {{"--color=never", "dmup", trace}, "'dmup' is neither a verb nor a file"},
       {{"info"}, "TRACE is missing"},
       {{"info", trace, trace}, "unexpected argument"},
       {{"info", "--format=xml", trace}, "takes text or json, not 'xml'"},
