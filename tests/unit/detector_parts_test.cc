@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,9 @@
 #include "detectors/few.h"
 #include "detectors/packed_list.h"
 #include "detectors/relay.h"
+#include "detectors/scan.h"
 #include "detectors/two_phase_sharing.h"
+#include "support/detector_run.h"
 
 namespace svd::test {
 namespace {
@@ -439,6 +443,47 @@ TEST(Relay, EndsInTheMiddleOfAStretch) {
   Relay relay(diary);
   relay.begin(stretch.chunk(), Moment(1));
   relay.executed({}, ThreadIndex(1), Moment(1));
+}
+
+// Chunks and detectors may go when it has failed, though others are slow.
+TEST(Scan, AWalkThatFailsLeavesNobodyBehind) {
+  struct Follower : Detector {
+    void access(const Touch&) override {}
+    void fresh(Addr, std::uint64_t) override {}
+    bool follows_execution() const override { return true; }
+    std::vector<RawFinding> findings() override { return {}; }
+  };
+  struct Failing final : Follower {
+    void executed(const Exec&, ThreadIndex, Moment) override {
+      if (++told == 5000) throw std::runtime_error("as it should");
+    }
+    int told = 0;
+  };
+  struct Slow final : Follower {
+    void executed(const Exec& exec, ThreadIndex, Moment) override {
+      sum += exec.shape->part.end;
+      if (++told % 100 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    int told = 0, sum = 0;
+  };
+  TraceBuilder builder(TraceBuilder::text_process(), {.chunk_steps = 1000});
+  Var x = builder.var("x");
+  for (int i = 0; i < 20'000; ++i) builder.thread(1).exec("1.1", {w(x, 1)});
+  TraceReader trace = builder.finish();
+  ASSERT_GT(trace.chunks().size(), 10U);
+  Rules rules;
+  NoNames names;
+  LockSets lock_sets;
+  Scan scan(trace, rules, names, lock_sets);
+  Failing failing;
+  Slow slow;
+  scan.add(failing);
+  scan.add(slow);
+  EXPECT_THROW(scan.walk(Columns{.values = false}), std::runtime_error);
+  int told = slow.told;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(slow.told, told);
+  EXPECT_EQ(failing.told, 5000);
 }
 
 }  // namespace
