@@ -18,10 +18,10 @@ void set(std::atomic<T>& what, T value) {
 
 // Waits until it holds; gives what it is then.
 template <class T, class F>
-void wait(const std::atomic<T>& what, F&& holds) {
-  for (T now = what.load(std::memory_order_acquire); !holds(now);
-       now = what.load(std::memory_order_acquire))
-    what.wait(now);
+T wait(const std::atomic<T>& what, F&& holds) {
+  T now = what.load(std::memory_order_acquire);
+  for (; !holds(now); now = what.load(std::memory_order_acquire)) what.wait(now);
+  return now;
 }
 
 }  // namespace
@@ -106,8 +106,7 @@ class Relay::Listener {
         ++step_;
         return true;
       }
-      wait(stretch_.handed_over, [this](Said said) { return said != said_; });
-      said_ = stretch_.handed_over.load(std::memory_order_acquire);
+      said_ = wait(stretch_.handed_over, [this](Said said) { return said != said_; });
     }
     return false;
   }
