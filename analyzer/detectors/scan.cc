@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "svd/trace/chunk_stream.h"
+#include "svd/trace/processors.h"
 
 namespace svd {
 namespace {

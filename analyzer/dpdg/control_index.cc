@@ -152,17 +152,21 @@ void ControlIndex::parents(std::size_t index, const Chunk& chunk, ChunkControl& 
 
 std::vector<CallStack> ControlIndex::call_stacks(const TraceReader& trace,
                                                  std::span<const Point> points) const {
-  std::vector<CallStack> stacks;
-  Chunk chunk;
-  while (!points.empty()) {
-    std::size_t index = trace.chunk_of(points.front().seq);
+  std::vector<std::size_t> chunks;  // that hold some
+  for (const Point& point : points) {
+    std::size_t index = trace.chunk_of(point.seq);
     if (index >= at_chunk_.size()) break;
-    auto next = std::find_if(points.begin(), points.end(), [&](const Point& point) {
-      return trace.chunk_of(point.seq) != index;
+    if (chunks.empty() || chunks.back() != index) chunks.push_back(index);
+  }
+  std::vector<CallStack> stacks;
+  ChunkStream stream(trace, std::move(chunks), kFollow);
+  while (const ChunkStream::Decoded* next = stream.next()) {
+    auto end = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+      return trace.chunk_of(point.seq) != next->index;
     });
-    std::span<const Point> held(points.begin(), next);
-    CallsAt walk(at_chunk_[index], held, stacks);
-    if (trace.decode(index, chunk, kFollow)) chunk.walk(walk);
+    std::span<const Point> held(points.begin(), end);
+    CallsAt walk(at_chunk_[next->index], held, stacks);
+    if (next->status) next->chunk.walk(walk);
     walk.note_rest();
     points = points.subspan(held.size());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpdg/instance_reader.h"
 
-#include <algorithm>
+#include "svd/trace/chunk_stream.h"
 
 namespace svd {
 namespace {
@@ -34,21 +34,17 @@ struct Fill {
 }  // namespace
 
 void InstanceReader::answer(Diagnostics& diagnostics) {
-  Chunk chunk;
-  for (auto fact = facts_.begin(); fact != facts_.end();) {
-    std::size_t index = trace_.chunk_of(fact->first);
+  std::vector<std::size_t> asked;  // chunks
+  for (const auto& [seq, fact] : facts_) {
+    std::size_t index = trace_.chunk_of(seq);
     if (index >= trace_.chunks().size()) break;
-    const ChunkInfo& info = trace_.chunks()[index];
-    auto next = facts_.lower_bound(std::max(info.end_seq(), fact->first + 1));
-    bool asked = std::any_of(fact, next, [](const auto& f) { return f.second.step == nullptr; });
-    if (asked) {
-      if (auto status = trace_.decode(index, chunk); !status) {
-        add_lost_chunk(diagnostics, info, status.error());
-      } else {
-        chunk.walk_from(fact->first, Fill{code_, facts_, fact});
-      }
-    }
-    fact = next;
+    bool known = !asked.empty() && asked.back() == index;
+    if (!known && fact.step == nullptr) asked.push_back(index);
+  }
+  ChunkStream stream(trace_, std::move(asked), {});
+  while (const ChunkStream::Decoded* next = stream.next(diagnostics)) {
+    auto fact = facts_.lower_bound(next->chunk.first_seq);
+    if (fact != facts_.end()) next->chunk.walk_from(fact->first, Fill{code_, facts_, fact});
   }
   std::vector<ControlIndex::Point> points;
   for (const auto& [at, stack] : stacks_)

@@ -3,7 +3,10 @@
 #include "findings/heap_blocks.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
+
+#include "svd/trace/chunk_stream.h"
 
 namespace svd {
 
@@ -17,12 +20,15 @@ void find_heap_blocks(const TraceReader& trace, const Moments& moments,
   }
   std::sort(by_address.begin(), by_address.end(),
             [](const auto* a, const auto* b) { return a->address < b->address; });
-  Chunk chunk;
-  for (std::size_t i = 0; i < trace.chunks().size() && moments.first(i) <= last; ++i) {
-    if ((trace.chunks()[i].event_kinds & EventKinds::of<Allocation>().bits) == 0) continue;
-    if (!trace.decode(i, chunk, Columns{.addresses = false, .values = false})) continue;
-    Moment now = moments.first(i) - chunk.first_seq.value;
-    for (const Event& event : chunk.events) {
+  std::vector<std::size_t> chunks;
+  for (std::size_t i = 0; i < trace.chunks().size() && moments.first(i) <= last; ++i)
+    if ((trace.chunks()[i].event_kinds & EventKinds::of<Allocation>().bits) != 0)
+      chunks.push_back(i);
+  ChunkStream stream(trace, std::move(chunks), Columns{.addresses = false, .values = false});
+  while (const ChunkStream::Decoded* next = stream.next()) {
+    if (!next->status) continue;
+    Moment now = moments.first(next->index) - next->chunk.first_seq.value;
+    for (const Event& event : next->chunk.events) {
       const auto* made = std::get_if<Allocation>(&event.body);
       if (made != nullptr) {
         auto question = std::lower_bound(

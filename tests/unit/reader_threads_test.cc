@@ -82,6 +82,28 @@ TEST(ChunkStream, DecodingAheadGivesTheSame) {
   std::filesystem::remove(path);
 }
 
+TEST(ChunkStream, GivesTheChunksThatAreAskedFor) {
+  std::string path = temp_path("some.fb");
+  write_small_trace(path);
+  auto reader = TraceReader::open(path);
+  ASSERT_TRUE(reader);
+  std::vector<std::size_t> asked;
+  for (std::size_t round = 0; round < 3; ++round)
+    for (std::size_t i = reader->chunks().size(); i-- > round;) asked.push_back(i);
+  for (std::size_t count : {std::size_t{0}, std::size_t{1}, asked.size()}) {
+    std::vector<std::size_t> some(asked.begin(),
+                                  asked.begin() + static_cast<std::ptrdiff_t>(count));
+    std::vector<std::size_t> seen;
+    ChunkStream chunks(*reader, some, {});
+    while (const ChunkStream::Decoded* next = chunks.next()) {
+      seen.push_back(next->index);
+      EXPECT_EQ(next->chunk.first_seq, reader->chunks()[next->index].first_seq);
+    }
+    EXPECT_EQ(seen, some);
+  }
+  std::filesystem::remove(path);
+}
+
 TEST(ChunkStream, FinishesEachChunkAfterItsUse) {
   std::string path = temp_path("finish.fb");
   write_small_trace(path);
