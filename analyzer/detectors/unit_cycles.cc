@@ -9,12 +9,14 @@
 // As arcs are in the order of time nearly all that can be reached is found in the first round
 // through them, and all of it in two or three.
 //
-// Cost: 8 bytes an arc and 9 a member or point, for as long as the ends are followed; then 4 an arc
-// of the rest, and what Components takes of it.
+// Cost: 8 bytes an arc and 10 a member or point, for as long as the ends are followed; then 4 an
+// arc of the rest, and what Components takes of it.
 
 #include "detectors/unit_cycles.h"
 
 #include <algorithm>
+
+#include "svd/trace/processors.h"
 
 namespace svd {
 namespace {
@@ -24,48 +26,37 @@ struct Link {
   std::uint32_t from = 0, to = 0;
 };
 
-// Which nodes can be on a cycle.
+// Nodes that can be reached from some, along links or against them.
 class Reach {
  public:
   Reach(const std::vector<Link>& links, std::size_t nodes) : links_(links), known_(nodes) {}
 
-  // The links that `goes_back` holds for are on every cycle, or others of them.
-  template <class F>
-  void follow(F&& goes_back) {
-    for (const Link& link : links_) {
-      if (link.from == link.to || !goes_back(link)) continue;
-      known_[link.to] |= kAfter;
-      known_[link.from] |= kBefore;
-    }
-    find_all(links_.begin(), links_.end(), kAfter, &Link::from, &Link::to);
-    find_all(links_.rbegin(), links_.rend(), kBefore, &Link::to, &Link::from);
-  }
-  bool operator[](std::size_t node) const { return known_[node] == (kAfter | kBefore); }
+  void add(std::uint32_t node) { known_[node] = 1; }
+  void follow() { find_all(links_.begin(), links_.end(), &Link::from, &Link::to); }
+  void follow_back() { find_all(links_.rbegin(), links_.rend(), &Link::to, &Link::from); }
+  bool operator[](std::size_t node) const { return known_[node] != 0; }
 
  private:
-  enum : std::uint8_t { kAfter = 1, kBefore = 2 };
   static constexpr int kMostRounds = 16;
 
   // Where that takes too many rounds every node counts as found: what Components is given may be
   // more than cycles can be in.
   template <class Iterator>
-  void find_all(Iterator link, Iterator end, std::uint8_t what, std::uint32_t Link::*from,
-                std::uint32_t Link::*to) {
+  void find_all(Iterator link, Iterator end, std::uint32_t Link::*from, std::uint32_t Link::*to) {
     for (int round = 0; round < kMostRounds; ++round)
-      if (!spread(link, end, what, from, to)) return;
-    for (std::uint8_t& known : known_) known |= what;
+      if (!spread(link, end, from, to)) return;
+    std::fill(known_.begin(), known_.end(), std::uint8_t{1});
   }
 
   template <class Iterator>
-  bool spread(Iterator link, Iterator end, std::uint8_t what, std::uint32_t Link::*from,
-              std::uint32_t Link::*to) {
+  bool spread(Iterator link, Iterator end, std::uint32_t Link::*from, std::uint32_t Link::*to) {
     std::uint8_t any = 0;
     for (; link != end; ++link) {
       std::uint8_t& there = known_[(*link).*to];
-      auto more = static_cast<std::uint8_t>(known_[(*link).*from] & what & ~there);
+      auto more = static_cast<std::uint8_t>(known_[(*link).*from] & ~there);
       if (more == 0) continue;
-      there |= more;
-      any |= more;
+      there = 1;
+      any = 1;
     }
     return any != 0;
   }
@@ -109,20 +100,27 @@ UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
   auto youngest = [this](std::uint32_t node) {
     return node < members_ ? node : graph_.points_[node - members_];
   };
-  Reach reach(links, all);
-  reach.follow([&](const Link& link) {
+  // Every cycle has a link that goes back.
+  Reach after(links, all), before(links, all);
+  for (const Link& link : links) {
     UnitMember from = youngest(link.from);
     UnitMember to = youngest(link.to);
-    return from == to ? link.from > link.to : from > to;
-  });
+    if (link.from == link.to || (from == to ? link.from < link.to : from < to)) continue;
+    after.add(link.to);
+    before.add(link.from);
+  }
+  auto followed = beside([&before] { before.follow_back(); });
+  after.follow();
+  followed.get();
+  auto may_be_on_cycle = [&](std::size_t node) { return after[node] && before[node]; };
   // Who stands for a unit comes before its other members.
   for (UnitMember member = 0; member < members_; ++member) {
     UnitMember unit = nodes_[member];
-    nodes_[member] = unit != member ? nodes_[unit] : reach[unit] ? ++count_ : 0;
+    nodes_[member] = unit != member ? nodes_[unit] : may_be_on_cycle(unit) ? ++count_ : 0;
   }
   nodes_.resize(all);
   for (std::size_t point = members_; point < all; ++point)
-    nodes_[point] = reach[point] ? ++count_ : 0;
+    nodes_[point] = may_be_on_cycle(point) ? ++count_ : 0;
   for (std::uint32_t number = 0; number < links.size(); ++number)
     if (nodes_[links[number].from] != 0 && nodes_[links[number].to] != 0) arcs_.push_back(number);
   components_.emplace(count_ + std::size_t{1}, [&](auto&& f) {
