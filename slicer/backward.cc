@@ -58,6 +58,7 @@ void BackwardWalk::run(Diagnostics& diagnostics, const ProgressFunction& progres
   std::uint64_t done = 0;
   auto find_parents = [this](const ChunkStream::Decoded& decoded) {
     input_.control.parents(decoded.index, decoded.chunk, controls_[decoded.place]);
+    decides_of_[decoded.place].assign(decoded.chunk.steps, 0);
   };
   auto find_order = [this](const ChunkStream::Decoded& decoded) {
     if (options_.races) order_walk_.follow(decoded.chunk, joins_[decoded.place]);
@@ -92,7 +93,7 @@ void BackwardWalk::begin_chunk(const ChunkStream::Decoded& decoded) {
   ahead_.begin_chunk(decoded.chunk);
   exec_index_ = decoded.chunk.execs.size();
   chunk_first_ = decoded.chunk.first_seq;
-  decides_.assign(decoded.chunk.steps, 0);
+  decides_ = decides_of_[decoded.place];
   decisions_.assign(1, {});
   for (const auto& [seq, want] : deciding_[decoded.index]) decide(Seq(seq), want);
   deciding_[decoded.index].clear();

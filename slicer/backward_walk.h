@@ -222,13 +222,14 @@ class BackwardWalk {
 
   // Instances that decided: of earlier chunks, and of this one by step.
   std::vector<std::unordered_map<std::uint64_t, Want>> deciding_;
-  std::vector<std::uint32_t> decides_;  // into decisions_; 0: nothing
+  std::span<std::uint32_t> decides_;  // into decisions_; 0: nothing
   std::vector<Want> decisions_;
   Seq pending_parent_ = kNoParent;
   Want pending_;
   Seq far_parent_ = kNoParent;    // the last one of an earlier chunk,
   Want* far_decision_ = nullptr;  // and what wants it
   std::array<ChunkControl, ChunkStream::kPlaces> controls_;
+  std::array<std::vector<std::uint32_t>, ChunkStream::kPlaces> decides_of_;
   std::array<Joins, ChunkStream::kPlaces> joins_;
   const ChunkControl* control_ = nullptr;  // of this chunk
   Joins* joined_ = nullptr;                // the same; for order_walk_
