@@ -2,6 +2,7 @@
 #include "slicer/explain.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "slicer/forward.h"
 
@@ -9,14 +10,18 @@ namespace svd {
 
 Explainer::Explainer(const TraceReader& trace, Diagnostics& diagnostics,
                      const ProgressFunction& progress)
+    : Explainer(trace, std::make_unique<ProgramModel>(trace, diagnostics, progress), diagnostics) {}
+
+Explainer::Explainer(const TraceReader& trace, std::unique_ptr<ProgramModel> model,
+                     Diagnostics& diagnostics)
     : trace_(trace),
       diagnostics_(diagnostics),
-      model_(trace, diagnostics, progress),
+      model_(std::move(model)),
       source_(trace, diagnostics),
-      instances_(trace, model_.code, model_.control) {}
+      instances_(trace, model_->code, model_->control) {}
 
 Result<Failure> Explainer::find(std::string_view criterion) {
-  return find_criterion(criterion, trace_, model_, instances_, source_, diagnostics_);
+  return find_criterion(criterion, trace_, *model_, instances_, source_, diagnostics_);
 }
 
 Explanation Explainer::explain(const Failure& failure, const SliceOptions& options,
@@ -46,7 +51,7 @@ Result<Explanation> Explainer::explain_forward(std::string_view criterion,
   explanation.failure = *begin;
   explanation.failure.failed = false;
   explanation.slice =
-      slice_forward(input(), model_.flow, begin->criteria, options, diagnostics_, progress);
+      slice_forward(input(), model_->flow, begin->criteria, options, diagnostics_, progress);
   tell(explanation);
   return explanation;
 }
@@ -63,14 +68,14 @@ Result<Explanation> Explainer::explain_between(std::string_view from, std::strin
   explanation.failure = *end;
   explanation.from = *begin;
   explanation.slice =
-      chop(input(), model_.flow, begin->criteria, end->criteria, options, diagnostics_, progress);
+      chop(input(), model_->flow, begin->criteria, end->criteria, options, diagnostics_, progress);
   tell(explanation);
   return explanation;
 }
 
 // The slice is whole; this only chooses and names what people see of it.
 void Explainer::tell(Explanation& explanation) {
-  StoryInput story{trace_, model_.code, instances_, source_};
+  StoryInput story{trace_, model_->code, instances_, source_};
   explanation.story = tell_story(story, explanation.slice, libraries_, diagnostics_);
   explanation.criterion = place_of(story, explanation.failure.at.id);
   if (explanation.way == Way::kBetween)
@@ -78,9 +83,9 @@ void Explainer::tell(Explanation& explanation) {
 }
 
 bool Explainer::is_on(const Slice& slice, Pc pc) const {
-  auto here = [&](const Instance& instance) { return model_.code.pc_of(instance.id) == pc; };
+  auto here = [&](const Instance& instance) { return model_->code.pc_of(instance.id) == pc; };
   return std::any_of(slice.items.begin(), slice.items.end(),
-                     [&](const SliceItem& item) { return model_.code.pc_of(item.id) == pc; }) ||
+                     [&](const SliceItem& item) { return model_->code.pc_of(item.id) == pc; }) ||
          std::any_of(slice.triples.begin(), slice.triples.end(), [&](const Triple& triple) {
            return here(triple.before) || here(triple.remote) || here(triple.after);
          });

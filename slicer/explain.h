@@ -31,6 +31,9 @@ class Explainer {
   // Walks the trace once; `progress` hears of instructions, here and in explain.
   Explainer(const TraceReader& trace, Diagnostics& diagnostics,
             const ProgressFunction& progress = no_progress);
+  // Of the trace's model.
+  Explainer(const TraceReader& trace, std::unique_ptr<ProgramModel> model,
+            Diagnostics& diagnostics);
 
   // Stories tell what happened in libraries, too.
   void tell_libraries() { libraries_ = true; }
@@ -54,11 +57,11 @@ class Explainer {
   bool is_on(const Slice& slice, Pc pc) const;
 
   SourceMap& source() { return source_; }
-  const ProgramModel& model() const { return model_; }
+  const ProgramModel& model() const { return *model_; }
   // For place_of and the like.
-  StoryInput story_input() { return {trace_, model_.code, instances_, source_}; }
+  StoryInput story_input() { return {trace_, model_->code, instances_, source_}; }
   SliceInput input() {
-    return {trace_, model_.code, model_.control, number_lines(model_.code, source_)};
+    return {trace_, model_->code, model_->control, number_lines(model_->code, source_)};
   }
 
  private:
@@ -66,7 +69,7 @@ class Explainer {
 
   const TraceReader& trace_;
   Diagnostics& diagnostics_;
-  ProgramModel model_;
+  std::unique_ptr<ProgramModel> model_;
   SourceMap source_;
   InstanceReader instances_;
   bool libraries_ = false;

@@ -4,6 +4,8 @@
 // part needs the one before.
 #pragma once
 
+#include <utility>
+
 #include "cfg/control_flow.h"
 #include "dpdg/code_table.h"
 #include "dpdg/control_index.h"
@@ -18,6 +20,12 @@ struct ProgramModel {
       : flow(ControlFlow::of(trace, diagnostics)),
         code(CodeTable::of(trace, flow, diagnostics)),
         control(ControlIndex::of(trace, code, flow, diagnostics, progress)) {}
+  // Of what is known of the trace already.
+  ProgramModel(const TraceReader& trace, ControlFlow known_flow, CodeTable known_code,
+               Diagnostics& diagnostics)
+      : flow(std::move(known_flow)),
+        code(std::move(known_code)),
+        control(ControlIndex::of(trace, code, flow, diagnostics)) {}
   ProgramModel(const ProgramModel&) = delete;  // its parts point to each other
   ProgramModel& operator=(const ProgramModel&) = delete;
   ~ProgramModel() = default;

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "analyze/judging.h"
@@ -28,6 +30,7 @@
 #include "slicer/nearness.h"
 #include "svd/trace/chunk_stream.h"
 #include "svd/trace/nearest.h"
+#include "svd/trace/processors.h"
 
 namespace svd::cli {
 namespace {
@@ -198,6 +201,30 @@ struct Explained {
   std::optional<Result<Explanation>> explanation{};  // of the failure, if the run failed
 };
 
+// Makes the model once it is known that there is something to explain: beside what else is to be
+// done until then, where this process may use a second processor.
+class Modelling {
+ public:
+  Modelling(const TraceReader& trace, Scan& scan) : trace_(trace), scan_(scan) {}
+
+  void begin() {
+    if (model_.valid()) return;
+    Preparation known = scan_.preparation();
+    model_ = beside([this, flow = known.flow.get(), code = known.code.get()]() mutable {
+      Diagnostics lost;  // the walk has told of the same
+      return std::make_unique<ProgramModel>(trace_, std::move(flow), std::move(code), lost);
+    });
+  }
+  void finish(Diagnostics& diagnostics, Explained& explained) {
+    if (model_.valid()) explained.explainer.emplace(trace_, model_.get(), diagnostics);
+  }
+
+ private:
+  const TraceReader& trace_;
+  Scan& scan_;
+  std::future<std::unique_ptr<ProgramModel>> model_;
+};
+
 // Says where on the slice findings lie. What nobody asked for goes unless it led to the failure.
 void mark(Explained& explained, const std::vector<Chosen>& chosen, std::vector<Finding>& findings) {
   std::optional<Nearness> nearness;
@@ -265,8 +292,13 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
   report.statistics.emplace_back("accesses", scan.accesses());
   stats.pass("detect");
   // From here on all that detectors found is known; a second look gives it values and names.
-  collect(detectors);
+  Modelling modelling(trace, scan);
+  if (failed(trace)) modelling.begin();
+  collect(detectors, [&modelling] { modelling.begin(); });
   judge_harm(detectors, options.paper_units, scan);
+  stats.pass("judge");
+  modelling.finish(report.diagnostics, explained);
+  stats.pass("model");
   std::vector<RawFinding> found;
   for (Running& running : detectors) {
     std::vector<std::vector<RawFinding>> raw;
@@ -276,9 +308,7 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
     for (std::vector<RawFinding>& one : raw)
       std::move(one.begin(), one.end(), std::back_inserter(found));
   }
-  stats.pass("judge");
-  if (!found.empty() || failed(trace)) explained.explainer.emplace(trace, report.diagnostics);
-  stats.pass("model");
+  stats.pass("units");
   if (!found.empty()) {
     InstanceReader& instances = explained.explainer->story_input().instances;
     Source source{trace,        explained.explainer->model().code,

@@ -29,7 +29,7 @@ bool failed(const TraceReader& trace) {
          std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
 }
 
-void collect(std::vector<Running>& detectors) {
+void collect(std::vector<Running>& detectors, const std::function<void()>& found) {
   std::optional<UnitOrder> order;
   const Detector* of = nullptr;
   for (auto running = detectors.rbegin(); running != detectors.rend(); ++running) {
@@ -41,6 +41,7 @@ void collect(std::vector<Running>& detectors) {
     }
     if (running->detector.get() == of) running->order = std::exchange(order, {});
     running->detector.reset();
+    if (!running->found.empty()) found();
   }
 }
 

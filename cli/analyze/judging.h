@@ -4,6 +4,7 @@
 // units are serializable all the same.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -38,8 +39,8 @@ struct Running {
 bool failed(const TraceReader& trace);
 
 // After the walk. Each gives its memory back before the next one is asked; one may need those
-// before it.
-void collect(std::vector<Running>& detectors);
+// before it. `found` is called for each that found something.
+void collect(std::vector<Running>& detectors, const std::function<void()>& found);
 
 // What races do, and violations that would be told: what does no harm of these is minor. Those of
 // the paper's units are told as published.
