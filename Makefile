@@ -4,6 +4,7 @@
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+RUNS ?= 100000
 
 BIN = build/release/bin
 
@@ -13,7 +14,7 @@ define build
 @cmake --build --preset $(1) -j$(JOBS) $(if $(2),--target $(2))
 endef
 
-.PHONY: help demo test oracle bench bench-record bench-chaos bench-reduce bench-slices evaluation servers fuzz format tidy clean
+.PHONY: help demo test oracle bench bench-record bench-chaos bench-reduce bench-slices evaluation servers fuzz random format tidy clean
 
 help:
 	@echo 'make demo     install what is missing, build, and show the main job on an example'
@@ -27,6 +28,7 @@ help:
 	@echo 'make bench-slices  measure what each step to smaller slices does to the examples'
 	@echo 'make servers  install servers of Debian and record them under a small load'
 	@echo 'make fuzz     look for inputs that break the readers, FUZZ_SECONDS=$(FUZZ_SECONDS) for each'
+	@echo 'make random   hold every pass against its definition on RUNS=$(RUNS) random runs: takes hours'
 	@echo 'make format   lay out the sources and check their licence lines'
 	@echo 'make tidy     lint the sources; FILES=REGEX: only those whose path matches'
 	@echo 'make clean    remove build/'
@@ -90,6 +92,11 @@ fuzz:
 	@packaging/install-missing build run check
 	$(call build,fuzz)
 	@tests/fuzz/run $(FUZZ_SECONDS)
+
+random:
+	@packaging/install-missing build run
+	$(call build,release)
+	@SVD_RANDOM_RUNS=$(RUNS) ctest --test-dir build/release -L unit -j$(JOBS) --timeout 864000 --output-on-failure
 
 format:
 	@packaging/install-missing check

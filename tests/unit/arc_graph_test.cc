@@ -11,7 +11,6 @@
 #include <boost/graph/filtered_graph.hpp>
 #include <boost/graph/graph_concepts.hpp>
 #include <boost/graph/topological_sort.hpp>
-#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <map>
@@ -19,6 +18,7 @@
 #include "dpdg/program_model.h"
 #include "slicer/backward.h"
 #include "support/random_run.h"
+#include "support/random_runs.h"
 #include "support/reference_graph.h"
 
 namespace svd::test {
@@ -104,11 +104,7 @@ void compare(const TraceReader& trace, std::mt19937_64& random) {
   EXPECT_EQ(sliced, reached(graph, instances, from, options.control)) << "of " << from.seq.value;
 }
 
-// SVD_PROPERTY_RUNS=100000 for the long campaign.
-std::size_t runs() {
-  const char* runs = std::getenv("SVD_PROPERTY_RUNS");
-  return runs == nullptr ? 1000 : std::strtoull(runs, nullptr, 10);
-}
+std::size_t runs() { return random_runs(1000); }
 
 TEST(ArcGraph, WhatIsReachedIsTheSliceOfRandomStatements) {
   for (std::size_t seed = 0; seed < runs(); ++seed) {

@@ -8,13 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <random>
 #include <set>
 
 #include "dpdg/lifetimes.h"
+#include "support/random_runs.h"
 #include "support/trace_builder.h"
 
 namespace svd::test {
@@ -239,10 +239,8 @@ TraceReader random_trace(TraceBuilder& t, std::mt19937_64& random) {
   return t.finish();
 }
 
-// SVD_PROPERTY_RUNS=100000 for the long campaign.
 TEST(Conflicts, AreTheDefinitionOnRandomTraces) {
-  const char* runs = std::getenv("SVD_PROPERTY_RUNS");
-  std::size_t count = runs == nullptr ? 2000 : std::strtoull(runs, nullptr, 10);
+  std::size_t count = random_runs(2000);
   for (std::size_t seed = 0; seed < count; ++seed) {
     std::mt19937_64 random(seed);
     TraceBuilder builder;

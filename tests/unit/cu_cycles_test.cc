@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The graph of units against all pairs of accesses and depth-first search, on random accesses, and
-// what it says of small runs. The number of random runs is SVD_RANDOM_RUNS, or what takes some
-// seconds.
+// what it says of small runs.
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <optional>
 #include <random>
 #include <string>
@@ -17,6 +15,7 @@
 #include "detectors/unit_graph.h"
 #include "dpdg/control_tracker.h"
 #include "support/detector_run.h"
+#include "support/random_runs.h"
 #include "support/trace_builder.h"
 
 namespace svd::test {
@@ -187,8 +186,7 @@ class RandomUnits {
 };
 
 TEST(UnitCycles, AreThoseOfAllPairs) {
-  const char* wanted = std::getenv("SVD_RANDOM_RUNS");
-  std::uint64_t runs = wanted == nullptr ? 20'000 : std::strtoull(wanted, nullptr, 10);
+  std::uint64_t runs = random_runs(20'000);
   std::uint64_t with = 0, found = 0;
   for (std::uint64_t seed = 0; seed < runs; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

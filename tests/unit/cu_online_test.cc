@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The online detector against Figure 7 as it stands in the SVD paper, on random runs of statements,
-// and the arcs of Figure 8 one by one. The number of runs is SVD_RANDOM_RUNS, or what takes some
-// seconds.
+// and the arcs of Figure 8 one by one.
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <random>
@@ -19,6 +17,7 @@
 #include "detectors/scan.h"
 #include "detectors/skipper.h"
 #include "support/detector_run.h"
+#include "support/random_runs.h"
 #include "support/trace_builder.h"
 
 namespace svd::test {
@@ -273,8 +272,7 @@ Told pass(const std::string& text, std::size_t least_records = OnlineDetector::k
 }
 
 TEST(Online, IsWhatFigure7Says) {
-  const char* wanted = std::getenv("SVD_RANDOM_RUNS");
-  std::uint64_t runs = wanted == nullptr ? 2'000 : std::strtoull(wanted, nullptr, 10);
+  std::uint64_t runs = random_runs(2'000);
   std::uint64_t found = 0, silent = 0;
   for (std::uint64_t seed = 0; seed < runs; ++seed) {
     std::mt19937_64 random(seed);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The units and violations of the SVD paper: Figures 5 and 6 and Definitions 1 to 3 written down as
-// they stand there, and what the pass says of random runs. The number of runs is SVD_RANDOM_RUNS,
-// or what takes some seconds.
+// they stand there, and what the pass says of random runs.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -20,6 +18,7 @@
 #include "detectors/paper_two_phase.h"
 #include "detectors/scan.h"
 #include "support/detector_run.h"
+#include "support/random_runs.h"
 #include "support/trace_builder.h"
 
 namespace svd::test {
@@ -274,8 +273,7 @@ Answer pass(const Statements& run) {
 }
 
 TEST(PaperUnits, ArePassedAsFigures5And6Say) {
-  const char* wanted = std::getenv("SVD_RANDOM_RUNS");
-  std::uint64_t runs = wanted == nullptr ? 2'000 : std::strtoull(wanted, nullptr, 10);
+  std::uint64_t runs = random_runs(2'000);
   std::uint64_t merged = 0, violated = 0, otherwise = 0, cyclic = 0;
   for (std::uint64_t seed = 0; seed < runs; ++seed) {
     std::mt19937_64 random(seed);

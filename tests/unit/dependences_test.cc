@@ -7,20 +7,16 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
-#include <cstdlib>
 #include <map>
 
 #include "support/random_run.h"
+#include "support/random_runs.h"
 #include "support/reference_graph.h"
 
 namespace svd::test {
 namespace {
 
-// SVD_PROPERTY_RUNS=100000 for the long campaign.
-std::size_t runs() {
-  const char* runs = std::getenv("SVD_PROPERTY_RUNS");
-  return runs == nullptr ? 1000 : std::strtoull(runs, nullptr, 10);
-}
+std::size_t runs() { return random_runs(1000); }
 
 constexpr Seq kAll{std::numeric_limits<std::uint64_t>::max()};
 

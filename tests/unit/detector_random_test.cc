@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every detector against its definition, written down plainly, on random small runs. The number of
-// runs is SVD_RANDOM_RUNS, or what takes some seconds.
+// Every detector against its definition, written down plainly, on random small runs.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <random>
@@ -18,6 +16,7 @@
 #include "detectors/lockset.h"
 #include "detectors/races.h"
 #include "detectors/read_log.h"
+#include "support/random_runs.h"
 
 namespace svd::test {
 namespace {
@@ -268,8 +267,7 @@ std::string text_of(const Steps& run) {
 }
 
 TEST(DetectorRandom, FastIsWhatTheDefinitionSays) {
-  const char* wanted = std::getenv("SVD_RANDOM_RUNS");
-  std::uint64_t runs = wanted == nullptr ? 100'000 : std::strtoull(wanted, nullptr, 10);
+  std::uint64_t runs = random_runs(100'000);
   std::uint64_t races = 0, frontiers = 0, logs = 0, locksets = 0, broken = 0;
   for (std::uint64_t seed = 0; seed < runs; ++seed) {
     std::mt19937_64 random(seed);

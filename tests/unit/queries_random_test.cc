@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -15,17 +14,14 @@
 #include "slicer/queries/memory_value.h"
 #include "support/asked_run.h"
 #include "support/random_run.h"
+#include "support/random_runs.h"
 #include "support/reference_graph.h"
 #include "support/trace_builder.h"
 
 namespace svd::test {
 namespace {
 
-// SVD_PROPERTY_RUNS=100000 for the long campaign.
-std::size_t runs() {
-  const char* runs = std::getenv("SVD_PROPERTY_RUNS");
-  return runs == nullptr ? 200 : std::strtoull(runs, nullptr, 10);
-}
+std::size_t runs() { return random_runs(200); }
 
 // Machine runs are made without values.
 Process process(bool machine) {

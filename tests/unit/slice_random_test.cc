@@ -2,13 +2,11 @@
 //
 // Slices against their definition on random runs: backward with every kind of criterion and switch,
 // forward, chops; of statements with all that a slice says, of machine code with its instances.
-// SVD_PROPERTY_RUNS=100000 for the long campaign.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 
 #include "dpdg/instance_reader.h"
@@ -17,15 +15,13 @@
 #include "slicer/forward.h"
 #include "slicer/reduction.h"
 #include "support/random_run.h"
+#include "support/random_runs.h"
 #include "support/reference_graph.h"
 
 namespace svd::test {
 namespace {
 
-std::size_t runs() {
-  const char* runs = std::getenv("SVD_PROPERTY_RUNS");
-  return runs == nullptr ? 1500 : std::strtoull(runs, nullptr, 10);
-}
+std::size_t runs() { return random_runs(1500); }
 
 std::string numbers(const std::set<Seq>& all) {
   std::string text;
