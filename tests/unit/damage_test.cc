@@ -265,6 +265,28 @@ TEST(ImpossibleAccess, OfTheKernelIsToldAsAGap) {
   EXPECT_EQ(kinds, "....gggggggg");
 }
 
+TEST(ImpossibleAccess, OfAnInstructionIsDamage) {
+  for (std::uint64_t length : {std::uint64_t{1} << 47, (std::uint64_t{1} << 47) + 1}) {
+    TempFile file;
+    auto writer = TraceWriter::create(file.path(), TraceBuilder::text_process());
+    ASSERT_TRUE(writer);
+    Block block;
+    block.statements = {(*writer)->add(Statement{"1", "", "", "", 0, {}})};
+    block.slots = {Slot{.write = true}};  // a range
+    BlockId id = (*writer)->add(block);
+    (*writer)->run(ThreadId(1));
+    const std::uint64_t logged[] = {0x1000, length};
+    (*writer)->exec(id, logged, nullptr);
+    ASSERT_TRUE((*writer)->finish());
+    Chunk chunk;
+    Status decoded = open_trace(file).decode(0, chunk);
+    EXPECT_EQ(static_cast<bool>(decoded), length == std::uint64_t{1} << 47);
+    if (!decoded) {
+      EXPECT_EQ(decoded.error().kind, ErrorKind::kDamaged);
+    }
+  }
+}
+
 // A format that is newer than this program: one sentence with the version, whatever follows.
 TEST(OtherVersion, IsRefusedBySentence) {
   std::string bytes = write_in_pieces();
