@@ -206,7 +206,7 @@ class Teller {
         show_what_it_did(entry, entry.accesses[0]);
       } else {
         bool located = true;
-        bool inner = !is_channel(entry.address);
+        bool inner = channel_at(entry.address) == nullptr;
         for (StoryAccess& access : entry.accesses) {
           located = locate(access, inner) && located;
           set_value(access, entry.address, entry.size);
@@ -278,10 +278,16 @@ class Teller {
     if (entry.size != 0) name_place(entry);
   }
 
+  // The name of the channel. A wild pointer can lead to where there is none.
+  const std::string* channel_at(Addr address) const {
+    auto channel = is_channel(address) ? channels_.find(channel_of(address)) : channels_.end();
+    return channel == channels_.end() ? nullptr : &channel->second;
+  }
+
   // By the channel or variable that it is, else as one of the accesses calls it.
   void name_place(StoryEntry& entry) {
-    if (is_channel(entry.address)) {
-      entry.variable = channels_.at(channel_of(entry.address));
+    if (const std::string* channel = channel_at(entry.address)) {
+      entry.variable = *channel;
       return;
     }
     entry.variable = in_.source.variable_at(entry.address, entry.size);

@@ -22,19 +22,7 @@ class ByteSet {
   }
 
   void remove(Addr address, std::uint64_t size) {
-    auto clear = [](std::uint64_t& word, std::uint64_t bits) { word &= ~bits; };
-    if (size >> kPageBits > pages_.size()) {
-      // What is reserved can be larger than all there is.
-      pages_.each([&](std::uint64_t number, Page& page) {
-        std::uint64_t begin = std::max(number << kPageBits, address.value);
-        std::uint64_t end = std::min((number + 1) << kPageBits, address.value + size);
-        if (begin < end) each_word(page, begin, end - begin, clear);
-      });
-      return;
-    }
-    each_page(address.value, size, [&](std::uint64_t at, std::uint64_t bytes) {
-      if (Page* page = pages_.find(at >> kPageBits)) each_word(*page, at, bytes, clear);
-    });
+    each_present(address, size, [](std::uint64_t& word, std::uint64_t bits) { word &= ~bits; });
   }
 
   // Whether some byte of [address, address + size) is in it.
@@ -45,12 +33,8 @@ class ByteSet {
       return page != nullptr && size > 0 && ((*page)[word_of(at)] & bits_of(at, size)) != 0;
     }
     bool found = false;
-    each_page(at, size, [&](std::uint64_t begin, std::uint64_t bytes) {
-      Page* page = found ? nullptr : pages_.find(begin >> kPageBits);
-      if (page == nullptr) return;
-      each_word(*page, begin, bytes,
-                [&](std::uint64_t word, std::uint64_t bits) { found |= (word & bits) != 0; });
-    });
+    each_present(address, size,
+                 [&](std::uint64_t& word, std::uint64_t bits) { found |= (word & bits) != 0; });
     return found;
   }
 
@@ -73,6 +57,23 @@ class ByteSet {
       at += bytes;
       size -= bytes;
     }
+  }
+
+  // f(word, its bits that are meant) of the pages that exist. What is reserved, or claimed by a
+  // damaged trace, can be larger than all there is.
+  template <class F>
+  void each_present(Addr address, std::uint64_t size, F&& f) const {
+    if (size >> kPageBits > pages_.size()) {
+      pages_.each([&](std::uint64_t number, Page& page) {
+        std::uint64_t begin = std::max(number << kPageBits, address.value);
+        std::uint64_t end = std::min((number + 1) << kPageBits, address.value + size);
+        if (begin < end) each_word(page, begin, end - begin, f);
+      });
+      return;
+    }
+    each_page(address.value, size, [&](std::uint64_t at, std::uint64_t bytes) {
+      if (Page* page = pages_.find(at >> kPageBits)) each_word(*page, at, bytes, f);
+    });
   }
 
   // f(word, its bits that are meant) for bytes of one page.

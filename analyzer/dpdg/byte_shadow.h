@@ -113,20 +113,11 @@ class ByteShadow {
     update_present(address, size, [](Addr, unsigned, Word& kept) { kept = Word{}; });
   }
 
-  // update() where something was ever set. What is reserved can be larger than all there is.
+  // update() where something was ever set.
   template <class F>
   void update_present(Addr address, std::uint64_t size, F&& f) {
-    if (size >> kPageBits > pages_.size()) {
-      pages_.each([&](std::uint64_t number, Page& page) {
-        std::uint64_t begin = std::max(number << kPageBits, address.value);
-        std::uint64_t end = std::min((number << kPageBits) + kPageBytes, address.value + size);
-        if (begin < end) update_page(page, begin, end - begin, f);
-      });
-      return;
-    }
-    each_page(address.value, size, [&](std::uint64_t begin, std::uint64_t bytes) {
-      Page* page = pages_.find(begin >> kPageBits);
-      if (page != nullptr) update_page(*page, begin, bytes, f);
+    each_present(address.value, size, [&](Page& page, std::uint64_t begin, std::uint64_t bytes) {
+      update_page(page, begin, bytes, f);
     });
   }
 
@@ -134,16 +125,15 @@ class ByteShadow {
   // is not nothing. f may set them.
   template <class F>
   void visit(Addr address, std::uint64_t size, F&& f) const {
-    each_page(address.value, size, [&](std::uint64_t begin, std::uint64_t bytes) {
-      const Page* page = pages_.find(begin >> kPageBits);
-      if (page == nullptr) return;
+    auto visit_page = [&](const Page& page, std::uint64_t begin, std::uint64_t bytes) {
       each_cell(begin, bytes, [&](std::uint64_t at, unsigned offset, unsigned length) {
         std::size_t index = at >> 3 & kCellMask;
-        if (page->split[index] != kUnsplit) return visit_parts(*page, index, at, offset, length, f);
-        Word word = page->cells[index].word;
+        if (page.split[index] != kUnsplit) return visit_parts(page, index, at, offset, length, f);
+        Word word = page.cells[index].word;
         if (!(word == Word{})) f(Addr(at), length, word);
       });
-    });
+    };
+    each_present(address.value, size, visit_page);
   }
 
   // Whether there is a word that is not nothing.
@@ -258,6 +248,28 @@ class ByteShadow {
       f(at, bytes);
       at += bytes;
       size -= bytes;
+    }
+  }
+
+  // f(page, address, size) of what lies in each page that exists, by address. What is reserved, or
+  // claimed by a damaged trace, can be larger than all there is.
+  template <class F>
+  void each_present(std::uint64_t at, std::uint64_t size, F&& f) const {
+    if (size >> kPageBits <= pages_.size()) {
+      each_page(at, size, [&](std::uint64_t begin, std::uint64_t bytes) {
+        if (Page* page = pages_.find(begin >> kPageBits)) f(*page, begin, bytes);
+      });
+      return;
+    }
+    std::vector<std::uint64_t> there;
+    pages_.each([&](std::uint64_t number, const Page&) {
+      if (number - (at >> kPageBits) <= size >> kPageBits) there.push_back(number);
+    });
+    std::sort(there.begin(), there.end());
+    for (std::uint64_t number : there) {
+      std::uint64_t begin = std::max(number << kPageBits, at);
+      std::uint64_t end = std::min((number << kPageBits) + kPageBytes, at + size);
+      if (begin < end) f(*pages_.find(number), begin, end - begin);
     }
   }
 

@@ -20,7 +20,8 @@
 
 namespace svd {
 
-// The program's addresses have both of the highest bits alike (canonical form).
+// The program's addresses have both of the highest bits alike (canonical form), but for those of an
+// access that faults.
 inline constexpr unsigned kChannelShift = 40;  // a channel of 1 TiB
 inline constexpr std::uint64_t kChannelBase = std::uint64_t{1} << 63;
 inline constexpr std::uint32_t kMostChannels = 1U << (62 - kChannelShift);

@@ -29,14 +29,14 @@ class PageTable {
     return page != nullptr ? *page : add(number);
   }
 
-  // f(number, page), in no order.
+  // f(number, page), in the order in which they were made. That of the slots would fill another
+  // table, which f puts the same numbers into, from one end, and take time in the square.
   template <class F>
   void each(F&& f) const {
-    for (const Slot& slot : slots_)
-      if (slot.page != nullptr) f(slot.number, *slot.page);
+    for (std::uint64_t number : numbers_) f(number, *find(number));
   }
 
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return numbers_.size(); }
 
  private:
   struct Slot {
@@ -50,12 +50,12 @@ class PageTable {
   }
 
   [[gnu::noinline]] Page& add(std::uint64_t number) {
-    if (2 * size_ >= slots_.size()) grow();
+    if (2 * size() >= slots_.size()) grow();
     if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity())
-      blocks_.emplace_back().reserve(std::clamp<std::size_t>(size_, 1, kBlock));
+      blocks_.emplace_back().reserve(std::clamp<std::size_t>(size(), 1, kBlock));
     Page& page = blocks_.back().emplace_back();
     put({number, &page});
-    ++size_;
+    numbers_.push_back(number);
     return page;
   }
 
@@ -79,7 +79,7 @@ class PageTable {
   // Blocks double until they fill two large pages, so that a small run pays for small tables.
   static constexpr std::size_t kBlock = std::max<std::size_t>(2 * kLargePage / sizeof(Page), 1);
   std::vector<std::vector<Page, LargePages<Page>>> blocks_;  // never grown: pages stay
-  std::size_t size_ = 0;
+  std::vector<std::uint64_t> numbers_;                       // of the pages, as they were made
 };
 
 }  // namespace svd

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/memory_bound.h"
 #include "analyze/verbs.h"
 #include "common/exit_codes.h"
 #include "common/options.h"
@@ -120,6 +121,7 @@ int run(Arguments arguments) {
 }  // namespace svd::cli
 
 int main(int argc, char** argv) {
+  svd::cli::bound_memory();
   try {
     return svd::cli::run({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

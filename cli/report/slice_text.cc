@@ -114,8 +114,8 @@ class Printer {
     std::size_t rest = all.size() - shown;
     if (rest != 0)
       output_.write(fmt::format(
-          "\n{}\n", style_.faint(fmt::format("{} more steps: svd-analyze slice --all {}", rest,
-                                             report_.trace.path()))));
+          "\n{}\n", style_.faint(fmt::format("{} more step{}: svd-analyze slice --all {}", rest,
+                                             rest == 1 ? "" : "s", report_.trace.path()))));
   }
 
   void entry(std::size_t number, const StoryEntry& entry) {
@@ -143,11 +143,12 @@ class Printer {
 
   void tail() {
     const Story& story = report_.explanation.story;
-    std::string statements =
-        story.libraries
-            ? fmt::format("{} statements of the program and libraries", story.statements.size())
-            : fmt::format("{} statements of the program, {} instructions in libraries (hidden)",
-                          story.statements.size(), story.hidden_library);
+    std::string statements = fmt::format("{} statement{} of the program", story.statements.size(),
+                                         story.statements.size() == 1 ? "" : "s");
+    statements += story.libraries
+                      ? " and libraries"
+                      : fmt::format(", {} instruction{} in libraries (hidden)",
+                                    story.hidden_library, story.hidden_library == 1 ? "" : "s");
     output_.write(style_.faint(fmt::format("\nslice: {} of {} instructions, {}\n",
                                            report_.explanation.slice.instances,
                                            report_.trace.steps(), statements)));

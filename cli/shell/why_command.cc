@@ -17,7 +17,7 @@ namespace {
 class Teller {
  public:
   Teller(Session& session, const Found& found)
-      : session_(session), narrator_(session), me_(found.facts.instance) {}
+      : session_(session), narrator_(session), found_(found), me_(found.facts.instance) {}
 
   void tell(const Causes& causes) {
     for (const MemoryCause& cause : causes.memory) memory(cause);
@@ -38,8 +38,18 @@ class Teller {
   }
 
  private:
+  // The source knows what the instruction itself accesses, not what the kernel does behind it.
+  std::string name(Range bytes) {
+    const std::vector<MemoryAccess>& accesses = found_.facts.accesses;
+    bool own = std::any_of(accesses.begin(), accesses.end(), [&](const MemoryAccess& done) {
+      return done.address.value - bytes.address.value < bytes.size ||
+             bytes.address.value - done.address.value < done.size;
+    });
+    return narrator_.memory(bytes, own ? std::optional(me_.id) : std::nullopt);
+  }
+
   void memory(const MemoryCause& cause) {
-    std::string what = narrator_.memory(cause.bytes, me_.id);
+    std::string what = name(cause.bytes);
     if (cause.role == Role::kAddress) what += " (for an address)";
     if (cause.kernel) what += " (read by the kernel)";
     if (!cause.write)
@@ -62,7 +72,7 @@ class Teller {
   }
 
   void race(const RaceCause& cause) {
-    std::string what = narrator_.memory(cause.bytes, me_.id);
+    std::string what = name(cause.bytes);
     bool before = cause.kind == RaceCause::Kind::kWriteBefore;
     session_.say(fmt::format("  {}: {} this {}", what, before ? "written before" : "written after",
                              before ? "write by" : "read by"));
@@ -71,6 +81,7 @@ class Teller {
 
   Session& session_;
   Narrator narrator_;
+  const Found& found_;
   const Instance& me_;
 };
 

@@ -65,6 +65,45 @@ TEST(BadInput, WhatTheKernelCannotHaveAccessedIsToldAsALoss) {
   for (const std::string& file : {text, path, path + ".reduced"}) std::filesystem::remove(file);
 }
 
+// Memory that a program can have, but no machine that looks at its trace: all there is may be
+// taken, then there is a sentence. No verb hangs over it.
+TEST(BadInput, WhatNoMachineHasMemoryForIsTold) {
+  std::string text = temp_path("large.txt"), path = temp_path("large.fb");
+  write_file(text,
+             "svd-trace 1\nvar x 4\nstmt W \"x = …\"\nstmt S \"read(0, …)\"\nT1 W w x\nT2 W w x\n"
+             "T1 S\nT1 syscall 0\nT1 kernel write 0x100000000 70368744177664\n"
+             "T2 S\nT2 syscall 1\nT2 kernel read 0x100000000 70368744177664\nT1 W w x\n");
+  ASSERT_EQ(analyze({"assemble", text, "-o", path}).exit_code, 0);
+  auto with_little = [&](const std::string& words) {
+    return run_command(
+        {"/bin/sh", "-c", "ulimit -d 300000; exec " SVD_BIN_DIR "/svd-analyze " + words});
+  };
+  for (const char* words : {"analyze ", "analyze --detectors=all ", "graph ", "cus "}) {
+    CommandResult result = with_little(words + path);
+    EXPECT_EQ(result.exit_code, 3) << words;
+    EXPECT_THAT(result.err, HasSubstr("not enough memory for this trace")) << words;
+  }
+  for (const std::string& words :
+       {"slice " + path + " seq:4", "reduce " + path + " seq:4 -o " + path + ".reduced",
+        "info " + path, "dump " + path, "verify " + path}) {
+    CommandResult result = with_little(words);
+    EXPECT_EQ(result.exit_code, 0) << words << result.err;
+  }
+  for (const std::string& file : {text, path, path + ".reduced"}) std::filesystem::remove(file);
+}
+
+TEST(BadInput, MemoryIsBoundedByWhatTheMachineHas) {
+  CommandResult result = run_command({"/bin/sh", "-c",
+                                      "d=$(mktemp -d) && mkfifo $d/in && { " SVD_BIN_DIR
+                                      "/svd-analyze assemble - -o $d/out <$d/in & }\n"
+                                      "exec 3>$d/in; limits=/proc/$!/limits\n"
+                                      "for i in $(seq 100); do grep -q 'Max data size *unlimited' "
+                                      "$limits || break; sleep 0.1; done\n"
+                                      "grep 'Max data size' $limits; exec 3>&-; wait; rm -r $d"});
+  EXPECT_EQ(count_lines(result.out), 1U) << result.err;
+  EXPECT_THAT(result.out, testing::Not(testing::ContainsRegex("size *unlimited")));
+}
+
 TEST(BadInput, TextThatIsNoneIsExitCode3AndLeavesNoFile) {
   std::string fifo = temp_path("fifo.txt");
   std::string out = temp_path("none.fb");

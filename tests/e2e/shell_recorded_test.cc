@@ -62,6 +62,13 @@ TEST(RecordedAbort, ItsStackHasTheCallInTheProgram) {
       AllOf(HasSubstr(" abort  "), HasSubstr(" abort_it  crash.c:"), HasSubstr(" main  crash.c:")));
 }
 
+// The kernel's write when the thread ended is no write of the variable that the thread wrote last.
+TEST(RecordedCrash, WhatTheKernelWroteIsNotCalledAsTheSourceCallsTheInstructions) {
+  Recording recording(program("crash thread-bus"));
+  EXPECT_THAT(ask(recording, "why\n"),
+              AllOf(HasSubstr("wrote *memory [0x"), HasSubstr("in the other order\n  [0x")));
+}
+
 TEST_F(RecordedShell, RegistersAtAKnownPlace) {
   // The first argument of main is how many words there are.
   EXPECT_THAT(ask(recording_, "find main@1\nvalue rdi\nvalue rsp\n"),

@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
 #include <map>
 #include <random>
+#include <vector>
 
 namespace svd::test {
 namespace {
@@ -70,6 +73,33 @@ TEST(ByteShadow, ClearingMoreThanThereIsTakesNoMemory) {
   EXPECT_EQ(shadow.at(Addr(0x5003)), 1U);
   EXPECT_EQ(shadow.at(Addr(0x5004)), 0U);
   EXPECT_EQ(shadow.at(Addr(0x9000)), 0U);
+}
+
+TEST(ByteShadow, LookingAtMoreThanThereIsTakesNoTime) {
+  ByteShadow<std::uint32_t> shadow;
+  constexpr std::uint64_t kAll = std::uint64_t{1} << 62;  // in pages, years of one question each
+  for (std::uint64_t page : {9, 5, 7}) shadow.set(Addr(page << 12 | 0xffc), 8, 1);
+  std::vector<std::uint64_t> told;
+  shadow.visit(Addr(0x5ffe), kAll, [&](Addr at, unsigned length, std::uint32_t) {
+    told.insert(told.end(), {at.value, length});
+  });
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{0x5ffe, 2, 0x6000, 4, 0x7ffc, 4, 0x8000, 4, 0x9ffc, 4,
+                                              0xa000, 4}));
+  EXPECT_FALSE(shadow.any(Addr(0xb000), kAll));
+}
+
+// Two tables of pages with the same numbers, the second filled from the first.
+TEST(ByteShadow, ACopyTakesTimeInProportion) {
+  auto seconds = [](std::uint64_t pages) {
+    ByteShadow<std::uint8_t> shadow, copy;
+    for (std::uint64_t page = 0; page < pages; ++page) shadow.set(Addr(page << 12), 4096, 1);
+    std::clock_t begin = std::clock();
+    shadow.visit_all(
+        [&](Addr at, unsigned bytes, std::uint8_t word) { copy.set(at, bytes, word); });
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  double small = std::min(seconds(1 << 11), seconds(1 << 11));
+  EXPECT_LT(seconds(1 << 14), 24 * small + 0.01);  // 8 times as many
 }
 
 }  // namespace

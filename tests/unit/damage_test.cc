@@ -143,28 +143,40 @@ TEST_P(Damage, AMissingPieceLosesOnlyWhatWasInIt) {
   }
 }
 
-// All checksums hold, but one chunk says that values were not recorded.
-TEST_P(Damage, AChunkThatDeniesItsValuesIsLost) {
+// All checksums hold, but one chunk says that values were not recorded, that there are no events of
+// some kind, or none at all.
+TEST_P(Damage, AChunkThatDeniesWhatItHasIsLost) {
   int denied = 0;
   ChunkHeader header;
   for (std::size_t at = sizeof(FileHeader); at + sizeof header < bytes_.size();
        at += sizeof header + header.size) {
-    std::string bytes = bytes_;
-    std::memcpy(&header, bytes.data() + at, sizeof header);
+    std::memcpy(&header, bytes_.data() + at, sizeof header);
     if (header.magic != kChunkMagic) break;
-    auto* body = reinterpret_cast<std::uint8_t*>(bytes.data() + at + sizeof header);
-    const fb::ChunkBody* chunk = chunk_body({body, header.size}, header.kind);
-    ASSERT_NE(chunk, nullptr);
-    if (chunk->body_as_Data() == nullptr) continue;
-    auto* data = const_cast<void*>(chunk->body());
-    ASSERT_TRUE(static_cast<flatbuffers::Table*>(data)->SetField<std::uint8_t>(
-        fb::Data::VT_HAS_VALUES, 0, 0));
-    header.checksum = checksum_of(header, body);
-    std::memcpy(bytes.data() + at, &header, sizeof header);
-    EXPECT_EQ(outcome(bytes), "partial, announced") << "chunk at " << at;
-    ++denied;
+    auto deny = [&, at](auto&& change) {
+      std::string bytes = bytes_;
+      ChunkHeader changed = header;
+      auto* body = reinterpret_cast<std::uint8_t*>(bytes.data() + at + sizeof header);
+      const fb::ChunkBody* chunk = chunk_body({body, header.size}, header.kind);
+      if (chunk == nullptr || chunk->body_as_Data() == nullptr) return;
+      auto* data = static_cast<flatbuffers::Table*>(const_cast<void*>(chunk->body()));
+      if (!change(*chunk->body_as_Data(), *data)) return;
+      changed.checksum = checksum_of(changed, body);
+      std::memcpy(bytes.data() + at, &changed, sizeof changed);
+      EXPECT_EQ(outcome(bytes), "partial, announced") << "chunk at " << at;
+      ++denied;
+    };
+    deny([](const fb::Data&, flatbuffers::Table& data) {
+      return data.SetField<std::uint8_t>(fb::Data::VT_HAS_VALUES, 0, 0);
+    });
+    for (unsigned kind = 0; kind <= std::variant_size_v<EventBody>; ++kind)
+      deny([kind](const fb::Data& as_written, flatbuffers::Table& data) {
+        std::uint64_t kinds = as_written.event_kinds();
+        std::uint64_t left =
+            kind == std::variant_size_v<EventBody> ? 0 : kinds & ~(std::uint64_t{1} << kind);
+        return left != kinds && data.SetField<std::uint64_t>(fb::Data::VT_EVENT_KINDS, left, 0);
+      });
   }
-  EXPECT_GT(denied, 2);
+  EXPECT_GT(denied, 25);
 }
 
 // Statements, then blocks that execute them, in chunks of their own; no values.
@@ -251,6 +263,28 @@ TEST(ImpossibleAccess, OfTheKernelIsToldAsAGap) {
     kinds += gap == nullptr ? "." : gap->cause == GapCause::kLoss ? "g" : "?";
   }
   EXPECT_EQ(kinds, "....gggggggg");
+}
+
+TEST(ImpossibleAccess, OfAnInstructionIsDamage) {
+  for (std::uint64_t length : {std::uint64_t{1} << 47, (std::uint64_t{1} << 47) + 1}) {
+    TempFile file;
+    auto writer = TraceWriter::create(file.path(), TraceBuilder::text_process());
+    ASSERT_TRUE(writer);
+    Block block;
+    block.statements = {(*writer)->add(Statement{"1", "", "", "", 0, {}})};
+    block.slots = {Slot{.write = true}};  // a range
+    BlockId id = (*writer)->add(block);
+    (*writer)->run(ThreadId(1));
+    const std::uint64_t logged[] = {0x1000, length};
+    (*writer)->exec(id, logged, nullptr);
+    ASSERT_TRUE((*writer)->finish());
+    Chunk chunk;
+    Status decoded = open_trace(file).decode(0, chunk);
+    EXPECT_EQ(static_cast<bool>(decoded), length == std::uint64_t{1} << 47);
+    if (!decoded) {
+      EXPECT_EQ(decoded.error().kind, ErrorKind::kDamaged);
+    }
+  }
 }
 
 // A format that is newer than this program: one sentence with the version, whatever follows.

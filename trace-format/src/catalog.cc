@@ -116,7 +116,7 @@ Status decode_data(const InputFile& file, const Catalog& catalog, const ChunkInf
   const fb::Data* data = chunk->body->body_as_Data();
   if (data == nullptr || data->first_seq() != info.first_seq.value || data->steps() != info.steps ||
       data->execs() != info.execs || data->accesses() != info.accesses ||
-      data->events() != info.events) {
+      data->events() != info.events || data->event_kinds() != info.event_kinds) {
     return damaged("the chunk is not the one that the index says");
   }
   if (data->has_values() != catalog.tables.process.has_values)

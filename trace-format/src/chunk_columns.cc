@@ -164,6 +164,7 @@ bool get_event_body(ByteReader& in, const EventHead& head, EventBody& body) {
 std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& counts,
                        EventKinds wanted, Chunk& out) {
   if (counts.events > kMaxChunkEvents) return "it claims more events than a chunk can hold";
+  const EventKinds claimed(counts.event_kinds);
   out.event_bytes.assign(column.begin(), column.end());
   ByteReader in(out.event_bytes);
   std::uint64_t exec = 0;
@@ -173,6 +174,9 @@ std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& 
   for (std::uint32_t i = 0; i < counts.events; ++i) {
     EventHead head;
     bool good = get_event_head(in, head);
+    // Whoever wanted this kind only would have been told that there is nothing to decode.
+    if (good && !claimed.holds(std::min<std::uint64_t>(head.kind, 63)))
+      return fmt::format("its event {} is of a kind that it denies to have", i);
     exec += head.execs_since_last;
     // One that only a newer version knows is told as a note.
     bool is_wanted = wanted.holds(std::min<std::uint64_t>(head.kind, kDecoders.size()));

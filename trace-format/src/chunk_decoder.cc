@@ -123,6 +123,10 @@ std::string ChunkDecoder::decode(const ChunkCounts& counts,
     problem = decode_executions<false>(counts, out);
   }
   if (!problem.empty()) return problem;
+  auto impossible = [](std::uint64_t length) { return length > kAddressSpace; };
+  if (std::any_of(out.lengths.begin(), out.lengths.end(), impossible))
+    return "it has an access to more memory than a program can have";
+  if (counts.events > 0 && counts.event_kinds == 0) return "it says that its events are of no kind";
   if ((counts.event_kinds & wanted.events.bits) == 0) return {};
   return get_events(columns.events, counts, wanted.events, out);
 }
