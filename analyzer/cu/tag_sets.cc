@@ -2,6 +2,7 @@
 #include "cu/tag_sets.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace svd {
 
@@ -11,10 +12,9 @@ std::size_t TagSets::take(TagSet set, std::size_t thread) {
   std::size_t before = scratch_.size();
   bool same = true;
   each(set, [&](UnitMember member) {
-    UnitMember unit = units_.of_member(member);
-    bool active = units_.active(unit, thread);
-    same = same && active && unit == member;
-    if (active) scratch_.push_back(unit);
+    UnitMember unit = units_.if_active(member, thread);
+    same = same && unit == member;
+    if (unit != 0) scratch_.push_back(unit);
   });
   return same ? scratch_.size() - before : kNotTheSame;
 }
@@ -27,9 +27,11 @@ TagSet TagSets::unite_different(TagSet a, TagSet b, std::size_t thread) {
   std::size_t of_a = take(a, thread);
   std::size_t of_b = take(b, thread);
   // Mostly one of the two is of younger units.
-  if (!std::is_sorted(scratch_.begin(), scratch_.end()))
+  if (std::adjacent_find(scratch_.begin(), scratch_.end(), std::greater_equal()) !=
+      scratch_.end()) {
     std::sort(scratch_.begin(), scratch_.end());
-  scratch_.erase(std::unique(scratch_.begin(), scratch_.end()), scratch_.end());
+    scratch_.erase(std::unique(scratch_.begin(), scratch_.end()), scratch_.end());
+  }
   std::size_t size = scratch_.size();
   if (scratch_.size() > kMost) {
     for (UnitMember member : scratch_) merge_(scratch_.front(), member);

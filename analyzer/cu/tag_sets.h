@@ -69,11 +69,11 @@ class TagSets {
   template <class F>
   void each(TagSet set, F&& f) const {
     if (set.empty()) return;
-    if ((set.word & kSingle) != 0) {
-      f(UnitMember{set.word & ~kSingle});
-      return;
-    }
-    for (std::uint32_t i = first_[set.word - 1]; i < first_[set.word]; ++i) f(members_[i]);
+    bool one = (set.word & kSingle) != 0;
+    UnitMember single = set.word & ~kSingle;
+    const UnitMember* member = one ? &single : members_.data() + first_[set.word - 1];
+    const UnitMember* end = one ? &single + 1 : members_.data() + first_[set.word];
+    while (member != end) f(*member++);
   }
 
  private:

@@ -18,6 +18,11 @@ Units::Node& Units::own_node(UnitMember member) {
   return page.nodes[member % kPage];
 }
 
+UnitMember Units::look_if_active(UnitMember member, std::size_t thread) {
+  UnitMember unit = of_member(member);
+  return era(node(unit)) == eras_[thread] ? unit : 0;
+}
+
 void Units::end(UnitMember member) {
   UnitMember stands = of_member(member);
   Page& page = pages_[stands / kPage];

@@ -55,8 +55,12 @@ class Units {
     }
   }
   bool same(UnitMember a, UnitMember b) { return of_member(a) == of_member(b); }
-  bool active(UnitMember member, std::size_t thread) {
-    return era(node(of_member(member))) == eras_[thread];
+  bool active(UnitMember member, std::size_t thread) { return if_active(member, thread) != 0; }
+  // The member that stands for the unit, if that is active; else 0.
+  UnitMember if_active(UnitMember member, std::size_t thread) {
+    Node known = node(member);
+    if (known == eras_[thread]) return member;
+    return (known & (kJoined | kRemarked)) == 0 ? 0 : look_if_active(member, thread);
   }
 
   // Remarks about a unit: those of both when two become one, the latest first. 0 is none.
@@ -108,6 +112,7 @@ class Units {
     if (page.era == kVarious) return page.nodes[member % kPage];
     return (page.ended >> member % kPage & 1) == 0 ? page.era : kEnded;
   }
+  UnitMember look_if_active(UnitMember member, std::size_t thread);
   // To be changed.
   Node& own_node(UnitMember member);
   // Of who stands for a unit.

@@ -2,20 +2,26 @@
 #include "cu/value_flow.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace svd {
 
 // Those that no register, memory or condition has any more.
 void ValueFlow::forget_sets() {
   sets_.forget_but([this](auto&& rename) {
+    auto registers = static_cast<std::ptrdiff_t>(plans_.registers());
     for (Thread& thread : threads_) {
-      std::for_each(thread.cells.begin(), thread.cells.end(), rename);
+      std::for_each(thread.values.begin(), thread.values.begin() + registers, rename);
       thread.control.update(rename);
-      rename(thread.carried_value);
-      rename(thread.carried_address);
     }
     private_.update_all([&](Addr, unsigned, TagSet& set) { rename(set); });
   });
+}
+
+// Control comes to the step.
+inline void ValueFlow::come_to(std::uint16_t step, Thread& state) {
+  while (next_segment_ != segments_.size() && segments_[next_segment_].first <= step)
+    state.control.at(segments_[next_segment_++].second);
 }
 
 const ValueFlow::Outline& ValueFlow::outline(BlockId id) {
@@ -38,10 +44,18 @@ const ValueFlow::Outline& ValueFlow::outline(BlockId id) {
   return outline;
 }
 
+// Whether it is of a whole block, and its accesses are known.
+bool ValueFlow::is_whole(const Exec& exec) const {
+  const Part& part = exec.shape->part;
+  return exec.addresses != nullptr && part.first == 0 && part.first_slot == 0 &&
+         part.end == code_.block(exec.shape->id).steps.size() &&
+         part.end_slot == exec.block().slots.size();
+}
+
 bool ValueFlow::follows_from_nothing(const Exec& exec, const Thread& state,
                                      const Outline& outline) const {
   if (!std::all_of(outline.uses.begin(), outline.uses.end(),
-                   [&](Cell cell) { return state.cells[cell].empty(); }))
+                   [&](Cell cell) { return state.values[cell].empty(); }))
     return false;
   bool nothing = true;
   exec.accesses([&](const MemoryAccess& memory) {
@@ -50,122 +64,116 @@ bool ValueFlow::follows_from_nothing(const Exec& exec, const Thread& state,
   return nothing;
 }
 
-// The whole block, as step() would do it.
+// The whole block, as its plan would do it.
 void ValueFlow::pass(const Exec& exec, Thread& state, const Outline& outline) {
-  for (Cell cell : outline.defs) state.cells[cell] = {};
+  for (Cell cell : outline.defs) state.values[cell] = {};
   exec.accesses([&](const MemoryAccess& memory) {
     if (memory.slot->write) keep(memory.address, memory.size, {});
   });
-  auto segment = segments_.begin();
-  auto enter = [&](std::uint16_t index) {
-    for (; segment != segments_.end() && segment->first <= index; ++segment)
-      state.control.at(segment->second);
-  };
   const std::vector<Step>& steps = code_.block(exec.shape->id).steps;
   for (std::uint16_t index : outline.branches) {
-    enter(index);
+    come_to(index, state);
     state.control.decide(exec.seq + index, steps[index].pc, steps[index].post_dominator, {});
   }
-  enter(exec.shape->part.end);
 }
 
 void ValueFlow::exec(const Exec& exec, std::size_t thread, bool any_shared, SharedMemory& shared) {
   if (sets_.crowded()) forget_sets();
   segments_.clear();
+  next_segment_ = 0;
   tracker_.exec(exec,
                 [this](std::uint16_t first, Seq parent) { segments_.emplace_back(first, parent); });
-  const Part& part = exec.shape->part;
-  const CodeBlock& block = code_.block(exec.shape->id);
-  if (part.end > block.steps.size()) return;
-  bool whole = part.first == 0 && part.end == block.steps.size() && part.first_slot == 0 &&
-               part.end_slot == exec.block().slots.size();
-  if (whole && !any_shared && exec.addresses != nullptr) {
-    const Outline& outline = this->outline(exec.shape->id);
-    if (follows_from_nothing(exec, threads_[thread], outline))
-      return pass(exec, threads_[thread], outline);
-  }
-  lengths_ = 0;
-  auto segment = segments_.begin();
-  for (std::uint16_t i = part.first; i < part.end; ++i) {
-    if (segment != segments_.end() && segment->first == i) {
-      threads_[thread].control.at(segment->second);
-      ++segment;
-    }
-    step(exec, thread, i, shared);
-  }
-}
-
-void ValueFlow::step(const Exec& exec, std::size_t thread, std::uint16_t index,
-                     SharedMemory& shared) {
-  const Step& step = code_.block(exec.shape->id).steps[index];
-  const Part& part = exec.shape->part;
   Thread& state = threads_[thread];
-  Seq seq = exec.seq + static_cast<std::uint64_t>(index - part.first);
-  Operands operands;
-  for (CellUse use : code_.uses(step)) {
-    TagSet set = state.cells[use.cell];
-    if (set.empty()) continue;
-    TagSet& kind = use.role == UseRole::kAddress                    ? operands.address
-                   : use.role == UseRole::kCondition && step.branch ? operands.condition
-                                                                    : operands.value;
-    kind = sets_.unite(kind, set, thread);
-  }
-  operands.registers = operands.value;
-  if (part.first_slot > step.first_slot && part.first_slot < step.end_slot) {
-    operands.value = sets_.unite(operands.value, state.carried_value, thread);
-    operands.address = sets_.unite(operands.address, state.carried_address, thread);
-  }
-  std::size_t end_slot = std::min(step.end_slot, part.end_slot);
-  if (exec.addresses != nullptr) {
-    for (std::size_t slot = std::max(step.first_slot, part.first_slot); slot < end_slot; ++slot)
-      access(exec, thread, seq, step, slot, operands, shared);
-  }
-  if (end_slot < step.end_slot) {
-    state.carried_value = operands.value;
-    state.carried_address = operands.address;
-  }
-  TagSet result = operands.ranges ? operands.registers : operands.value;
-  for (CellDef def : code_.defs(step)) state.cells[def.cell] = def.stack ? TagSet{} : result;
-  bool computed = step.flow == Flow::kIndirectJump || step.flow == Flow::kIndirectCall;
-  if (computed) operands.condition = operands.value;
-  if (!operands.condition.empty()) shared.branch(seq, operands.condition);
-  if (step.branch || !operands.condition.empty())
-    state.control.decide(seq, step.pc, step.branch ? step.post_dominator : step.pc,
-                         operands.condition);
-}
-
-void ValueFlow::access(const Exec& exec, std::size_t thread, Seq seq, const Step& step,
-                       std::size_t index, Operands& operands, SharedMemory& shared) {
-  const Slot& slot = exec.block().slots[index];
-  std::uint64_t size = slot.is_range() ? exec.lengths[lengths_++] : slot.size;
-  std::uint64_t at = exec.addresses[index - exec.shape->part.first_slot];
-  if (at == kAbsent.value || size == 0) return;
-  operands.ranges |= slot.is_range();
-  Addr address(at);
-  if (!slot.write) {
-    if (step.flow != Flow::kReturn) load(thread, seq, slot.role, address, size, operands, shared);
-    return;
-  }
-  if (shared.shared(seq, true, address, size)) {
-    shared.write(operands.value, operands.address);
-    keep(address, size, {});
+  if (!any_shared && is_whole(exec) && follows_from_nothing(exec, state, outline(exec.shape->id))) {
+    pass(exec, state, outline(exec.shape->id));
   } else {
-    keep(address, size, operands.value);
+    std::span<const FlowOp> plan = plans_.of(*exec.shape);
+    if (state.values.size() < plans_.values()) state.values.resize(plans_.values());
+    run(plan, exec, thread, any_shared, shared);
+  }
+  come_to(exec.shape->part.end, state);
+}
+
+void ValueFlow::run(std::span<const FlowOp> plan, const Exec& exec, std::size_t thread,
+                    bool any_shared, SharedMemory& shared) {
+  TagSet* values = threads_[thread].values.data();
+  for (const FlowOp& op : plan) {
+    switch (op.kind) {
+      case FlowOp::kUnite:
+        values[op.into] = sets_.unite(values[op.a], values[op.b], thread);
+        break;
+      case FlowOp::kLoad:
+        values[op.into] = values[op.a];
+        load(op, exec, thread, any_shared, shared);
+        break;
+      case FlowOp::kStore:
+        store(op, exec, thread, any_shared, shared);
+        break;
+      case FlowOp::kRanges:
+        values[op.into] = values[std::exchange(met_range_, false) ? op.b : op.a];
+        break;
+      case FlowOp::kDecide:
+        decide(op, exec, threads_[thread], shared);
+        break;
+      case FlowOp::kWrite:
+        values[op.into] = values[op.a];
+        break;
+    }
   }
 }
 
-void ValueFlow::load(std::size_t thread, Seq seq, Role role, Addr address, std::uint64_t size,
-                     Operands& operands, SharedMemory& shared) {
-  bool is_shared = shared.shared(seq, false, address, size);
-  if (!operands.address.empty()) shared.address(seq, operands.address);
-  TagSet set = operands.address;
-  if (is_shared) set = sets_.unite(set, TagSets::of(shared.read(operands.address)), thread);
-  private_.visit(address, size,
+inline ValueFlow::Place ValueFlow::place(const FlowOp& op, const Exec& exec) {
+  if (exec.addresses == nullptr || exec.addresses[op.access] == kAbsent.value) return {};
+  std::uint64_t size = op.is_range ? exec.lengths[op.length] : op.length;
+  met_range_ |= op.is_range && size != 0;
+  return {Addr(exec.addresses[op.access]), size};
+}
+
+inline void ValueFlow::load(const FlowOp& op, const Exec& exec, std::size_t thread, bool any_shared,
+                            SharedMemory& shared) {
+  auto [at, size] = place(op, exec);
+  if (size == 0) return;
+  Thread& state = threads_[thread];
+  TagSet address = state.values[op.b];
+  TagSet set = address;
+  if (any_shared || !address.empty()) {
+    come_to(op.step, state);
+    Seq seq = seq_of(op, exec);
+    bool is_shared = shared.shared(seq, false, at, size);
+    if (!address.empty()) shared.address(seq, address);
+    if (is_shared) set = sets_.unite(set, TagSets::of(shared.read(address)), thread);
+  }
+  private_.visit(at, size,
                  [&](Addr, unsigned, TagSet stored) { set = sets_.unite(set, stored, thread); });
-  TagSet& kind = role == Role::kAddress     ? operands.address
-                 : role == Role::kCondition ? operands.condition
-                                            : operands.value;
-  kind = sets_.unite(kind, set, thread);
+  TagSet& into = state.values[op.into];
+  into = sets_.unite(into, set, thread);
+}
+
+inline void ValueFlow::store(const FlowOp& op, const Exec& exec, std::size_t thread,
+                             bool any_shared, SharedMemory& shared) {
+  auto [at, size] = place(op, exec);
+  if (size == 0) return;
+  Thread& state = threads_[thread];
+  TagSet value = state.values[op.a], address = state.values[op.b];
+  if (any_shared || !value.empty() || !address.empty()) {
+    come_to(op.step, state);
+    if (shared.shared(seq_of(op, exec), true, at, size)) {
+      shared.write(value, address);
+      value = {};
+    }
+  }
+  keep(at, size, value);
+}
+
+inline void ValueFlow::decide(const FlowOp& op, const Exec& exec, Thread& state,
+                              SharedMemory& shared) {
+  const Step& step = code_.block(exec.shape->id).steps[op.step];
+  TagSet condition = state.values[op.a];
+  if (!step.branch && condition.empty()) return;
+  come_to(op.step, state);
+  Seq seq = seq_of(op, exec);
+  if (!condition.empty()) shared.branch(seq, condition);
+  state.control.decide(seq, step.pc, step.branch ? step.post_dominator : step.pc, condition);
 }
 
 void ValueFlow::keep(Addr address, std::uint64_t size, TagSet set) {
@@ -178,7 +186,7 @@ void ValueFlow::event(const Event& event, std::size_t thread) {
   if (const auto* kernel = std::get_if<KernelAccess>(&event.body)) {
     if (kernel->access == Access::kWrite) keep(kernel->address, kernel->size, {});
   } else if (std::holds_alternative<SyscallExit>(event.body)) {
-    for (Cell cell : code_.cells_of(Reg::kRax)) threads_[thread].cells[cell] = {};
+    for (Cell cell : code_.cells_of(Reg::kRax)) threads_[thread].values[cell] = {};
   }
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cu/control_stack.h"
+#include "cu/flow_plan.h"
 #include "cu/tag_sets.h"
 #include "dpdg/byte_shadow.h"
 #include "dpdg/code_table.h"
@@ -48,12 +49,12 @@ class ValueFlow {
   // All must outlive it; `threads` as they are counted by the caller.
   ValueFlow(const CodeTable& code, ControlTracker tracker, std::size_t threads, bool abstract,
             Units& units)
-      : code_(code), tracker_(std::move(tracker)), sets_(units) {
+      : code_(code), tracker_(std::move(tracker)), plans_(code), sets_(units) {
     for (std::size_t i = 0; i < threads; ++i)
-      threads_.emplace_back(code.cell_count(), ControlStack(abstract));
+      threads_.emplace_back(plans_.values(), ControlStack(abstract));
   }
 
-  // `any_shared`: whether shared() will say so of some access of the execution.
+  // `any_shared`: whether shared() may say so of a load of the execution.
   void exec(const Exec& exec, std::size_t thread, bool any_shared, SharedMemory& shared);
   void event(const Event& event, std::size_t thread);
 
@@ -63,17 +64,9 @@ class ValueFlow {
 
  private:
   struct Thread {
-    Thread(std::size_t cell_count, ControlStack stack)
-        : cells(cell_count), control(std::move(stack)) {}
-    std::vector<TagSet> cells;
+    Thread(std::size_t count, ControlStack stack) : values(count), control(std::move(stack)) {}
+    std::vector<TagSet> values;  // of registers, and what plans make
     ControlStack control;
-    TagSet carried_value, carried_address;  // of an instruction that was left halfway
-  };
-  // What an instruction's operands follow from.
-  struct Operands {
-    TagSet value, address, condition;
-    TagSet registers;  // the value, without what was loaded
-    bool ranges = false;
   };
 
   // What matters of a block when nothing that it uses follows from anything.
@@ -84,24 +77,38 @@ class ValueFlow {
     std::vector<std::uint16_t> branches;
   };
   const Outline& outline(BlockId id);
+  bool is_whole(const Exec& exec) const;
   bool follows_from_nothing(const Exec& exec, const Thread& state, const Outline& outline) const;
   void pass(const Exec& exec, Thread& state, const Outline& outline);
-  void step(const Exec& exec, std::size_t thread, std::uint16_t index, SharedMemory& shared);
-  void access(const Exec& exec, std::size_t thread, Seq seq, const Step& step, std::size_t slot,
-              Operands& operands, SharedMemory& shared);
-  void load(std::size_t thread, Seq seq, Role role, Addr address, std::uint64_t size,
-            Operands& operands, SharedMemory& shared);
+  void come_to(std::uint16_t step, Thread& state);
+  void run(std::span<const FlowOp> plan, const Exec& exec, std::size_t thread, bool any_shared,
+           SharedMemory& shared);
+  struct Place {
+    Addr address{};
+    std::uint64_t size = 0;  // 0: the access did not happen
+  };
+  Place place(const FlowOp& op, const Exec& exec);
+  void load(const FlowOp& op, const Exec& exec, std::size_t thread, bool any_shared,
+            SharedMemory& shared);
+  void store(const FlowOp& op, const Exec& exec, std::size_t thread, bool any_shared,
+             SharedMemory& shared);
+  void decide(const FlowOp& op, const Exec& exec, Thread& state, SharedMemory& shared);
+  static Seq seq_of(const FlowOp& op, const Exec& exec) {
+    return exec.seq + static_cast<std::uint64_t>(op.step - exec.shape->part.first);
+  }
   void keep(Addr address, std::uint64_t size, TagSet set);
   void forget_sets();
 
   const CodeTable& code_;
   ControlTracker tracker_;
+  FlowPlans plans_;
   TagSets sets_;
   std::vector<Thread> threads_;
   ByteShadow<TagSet> private_;
   std::vector<Outline> outlines_;  // by block
   std::vector<std::pair<std::uint16_t, Seq>> segments_;
-  std::uint32_t lengths_ = 0;  // ranges of the execution that were met
+  std::size_t next_segment_ = 0;
+  bool met_range_ = false;  // of the instruction at hand
 };
 
 }  // namespace svd

@@ -13,14 +13,13 @@ std::uint64_t History::join(HistoryDetector& detector) {
   return bit;
 }
 
-void History::acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
-  catch_up();
-  for (HistoryDetector* detector : detectors_) detector->acquired(thread, channel, kind, now);
-}
-
-void History::release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
-  catch_up();
-  for (HistoryDetector* detector : detectors_) detector->released(thread, channel, kind, now);
+void History::see_next() {
+  const auto& next = late_[seen_++ % kLate];
+  if (const auto* access = std::get_if<Touch>(&next)) return see(*access);
+  const auto& edge = std::get<Edge>(next);
+  auto tell = edge.acquired ? &HistoryDetector::acquired : &HistoryDetector::released;
+  for (HistoryDetector* detector : detectors_)
+    (detector->*tell)(edge.thread, edge.channel, edge.kind, edge.now);
 }
 
 void History::see(const Touch& access) {

@@ -5,7 +5,7 @@
 // read. So in one walk they have one history: one look-up of a cell for all, in which an access
 // stands once, with a bit for each who remembers it.
 //
-// Cells are asked for ahead: the history is some accesses late until something else happens.
+// Cells are asked for ahead: the history is some accesses late, and what orders them with it.
 //
 // Accesses to memory that is not shared (Touch::shared) make no difference to any of them and are
 // left out. A detector that is alone has a history to itself.
@@ -17,6 +17,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "detectors/detector.h"
@@ -55,18 +56,19 @@ class History {
 
   void access(const Touch& access) {
     if (!access.shared) return;
-    ahead_.bring(shadow_, access.address);
-    const Touch& next = late_[(told_ + kNext) % kLate];
-    if (const HistoryCell* cell = shadow_.find(next.address)) cell->marks.bring_rest_near();
-    if (told_ - seen_ == kLate) see(late_[seen_++ % kLate]);
-    late_[told_++ % kLate] = access;
+    shadow_.bring_place_near(access.address);
+    put(access);
   }
   void fresh(Addr address, std::uint64_t size) {
     catch_up();
     shadow_.clear(address, size);
   }
-  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now);
-  void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now);
+  void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
+    put(Edge{thread, channel, kind, now, true});
+  }
+  void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
+    put(Edge{thread, channel, kind, now, false});
+  }
   // Calls f(HistoryCell&) for cells that exist.
   template <class F>
   void visit(Addr address, std::uint64_t size, F&& f) {
@@ -80,19 +82,38 @@ class History {
   }
 
  private:
-  static constexpr std::size_t kLate = 16;  // twice what CellsAhead asks for cells by
-  static constexpr std::size_t kNext = 4;   // of these accesses the cells have come
+  struct Edge {
+    ThreadIndex thread;
+    ChannelId channel;
+    EdgeKind kind;
+    Moment now;
+    bool acquired;
+  };
+  // So many more have been told when the place of a cell has come, the cell, and all of it.
+  static constexpr std::size_t kPlace = 8, kCell = 12, kLate = 16;
 
+  template <class T>
+  void put(const T& told) {
+    if (const Touch* access = before(kPlace)) shadow_.bring_cell_near(access->address);
+    if (const Touch* access = before(kCell))
+      if (const HistoryCell* cell = shadow_.find(access->address)) cell->marks.bring_rest_near();
+    if (told_ - seen_ == kLate) see_next();
+    late_[told_++ % kLate].emplace<T>(told);
+  }
+  // What was told so many before, if it is an access.
+  const Touch* before(std::size_t many) const {
+    return std::get_if<Touch>(&late_[(told_ - many) % kLate]);
+  }
+  void see_next();
   void see(const Touch& access);
   void catch_up() {
-    while (seen_ != told_) see(late_[seen_++ % kLate]);
+    while (seen_ != told_) see_next();
   }
 
   Manners manners_;
   Shadow<HistoryCell> shadow_;
-  CellsAhead ahead_;
-  std::array<Touch, kLate> late_;
-  std::size_t told_ = 0, seen_ = 0;  // accesses
+  std::array<std::variant<Touch, Edge>, kLate> late_;
+  std::size_t told_ = 0, seen_ = 0;  // accesses and edges
   std::vector<HistoryDetector*> detectors_;
 };
 

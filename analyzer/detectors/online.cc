@@ -153,8 +153,8 @@ void OnlineDetector::load(Addr address, std::uint64_t size, const Touch* told, T
 void OnlineDetector::store(Addr address, std::uint64_t size, const Touch* told, TagSet data) {
   UnitMember unit = 0;
   sets_.each(data, [&](UnitMember member) {
-    if (memory_.units().active(member, thread_))
-      unit = unit == 0 ? memory_.units().of_member(member) : memory_.join(unit, member);
+    UnitMember active = memory_.units().if_active(member, thread_);
+    if (active != 0) unit = unit == 0 ? active : memory_.join(unit, active);
   });
   if (unit == 0) unit = memory_.begin(thread_);
   std::uint64_t last = (address.value + size - 1) / OnlineMemory::kBlock;

@@ -196,7 +196,7 @@ class OnlineMemory {
   PageTable<Page> pages_;
   Page* page_ = nullptr;  // that was asked for last
   std::uint64_t page_number_ = ~std::uint64_t{0};
-  static constexpr std::size_t kStep = 14;  // accesses
+  static constexpr std::size_t kStep = 16;  // accesses
   std::array<const ViewIndex*, 4 * kStep> soon_;
   std::size_t next_soon_ = 0;
   Manners manners_;

@@ -196,16 +196,21 @@ class Shadow {
 // Asks for the cells of addresses that are told some accesses ahead.
 class CellsAhead {
  public:
+  // The cell of an address that was told before: it has come, and may ask for what it holds
+  // elsewhere. Null where there is none.
   template <class Cell>
-  void bring(const Shadow<Cell>& shadow, Addr address) {
-    Addr& before = told_[count_++ % told_.size()];
-    shadow.bring_cell_near(before);
+  const Cell* bring(const Shadow<Cell>& shadow, Addr address) {
+    Addr& oldest = told_[count_ % told_.size()];
+    const Cell* come = shadow.find(oldest);
+    shadow.bring_cell_near(told_[(count_ + told_.size() / 2) % told_.size()]);
     shadow.bring_place_near(address);
-    before = address;
+    oldest = address;
+    ++count_;
+    return come;
   }
 
  private:
-  std::array<Addr, 8> told_{};  // where their cells are, has been asked for
+  std::array<Addr, 16> told_{};  // of the first half where their cells are has been asked for
   std::size_t count_ = 0;
 };
 

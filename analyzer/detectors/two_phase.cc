@@ -248,8 +248,8 @@ void TwoPhaseDetector::write(TagSet value, TagSet address) {
   check_control(trigger);
   UnitMember unit = 0;
   values_->sets().each(value, [&](UnitMember member) {
-    if (!units_.active(member, thread_)) return;
-    unit = unit == 0 ? units_.of_member(member) : units_.merge(unit, member);
+    UnitMember active = units_.if_active(member, thread_);
+    if (active != 0) unit = unit == 0 ? active : units_.merge(unit, active);
   });
   if (unit == 0) unit = units_.begin(thread_);
   belongs(unit, address);

@@ -45,7 +45,10 @@ class TwoPhaseDetector final : public UnitDetector, private SharedMemory {
   }
   void soon(Addr address, bool shared) override {
     if (!shared) return;
-    ahead_.bring(shadow_, address);
+    if (const Cell* cell = ahead_.bring(shadow_, address)) {
+      cell->reads.bring_rest_near();
+      cell->writes.bring_rest_near();
+    }
     heard_soon(address);
   }
   void fresh(Addr address, std::uint64_t size) override;

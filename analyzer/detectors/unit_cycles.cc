@@ -16,6 +16,7 @@
 
 #include <algorithm>
 
+#include "dpdg/large_pages.h"
 #include "svd/trace/processors.h"
 
 namespace svd {
@@ -26,10 +27,13 @@ struct Link {
   std::uint32_t from = 0, to = 0;
 };
 
+// Millions, made at once.
+using Links = std::vector<Link, LargePages<Link>>;
+
 // Nodes that can be reached from some, along links or against them.
 class Reach {
  public:
-  Reach(const std::vector<Link>& links, std::size_t nodes) : links_(links), known_(nodes) {}
+  Reach(const Links& links, std::size_t nodes) : links_(links), known_(nodes) {}
 
   void add(std::uint32_t node) { known_[node] = 1; }
   void follow() { find_all(links_.begin(), links_.end(), &Link::from, &Link::to); }
@@ -61,7 +65,7 @@ class Reach {
     return any != 0;
   }
 
-  const std::vector<Link>& links_;
+  const Links& links_;
   std::vector<std::uint8_t> known_;
 };
 
@@ -87,18 +91,19 @@ std::optional<bool> UnitOrder::serializable(const RawFinding& violation) const {
 }
 
 UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
-    : graph_(graph), units_(units), members_(units.members()), nodes_(units.by_member()) {
-  std::size_t all = members_ + graph_.points_.size();
-  auto place = [this](UnitGraph::Node node) {
-    return is_point(node) ? members_ + (node & ~UnitGraph::kPoint) : nodes_[node];
+    : graph_(graph), units_(units), members_(units.by_member()) {
+  auto members = static_cast<std::uint32_t>(members_.size());
+  std::size_t all = members + graph_.points_.size();
+  auto place = [&](UnitGraph::Node node) {
+    return is_point(node) ? members + (node & ~UnitGraph::kPoint) : members_[node];
   };
-  std::vector<Link> links;
+  Links links;
   links.reserve(graph_.arcs());
   graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
     links.push_back({place(arc.from), place(arc.to)});
   });
-  auto youngest = [this](std::uint32_t node) {
-    return node < members_ ? node : graph_.points_[node - members_];
+  auto youngest = [&](std::uint32_t node) {
+    return node < members ? node : graph_.points_[node - members];
   };
   // Every cycle has a link that goes back.
   Reach after(links, all), before(links, all);
@@ -114,25 +119,29 @@ UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
   followed.get();
   auto may_be_on_cycle = [&](std::size_t node) { return after[node] && before[node]; };
   // Who stands for a unit comes before its other members.
-  for (UnitMember member = 0; member < members_; ++member) {
-    UnitMember unit = nodes_[member];
-    nodes_[member] = unit != member ? nodes_[unit] : may_be_on_cycle(unit) ? ++count_ : 0;
+  for (UnitMember member = 0; member < members; ++member) {
+    UnitMember unit = members_[member];
+    members_[member] = unit != member ? members_[unit] : may_be_on_cycle(unit) ? ++count_ : 0;
   }
-  nodes_.resize(all);
-  for (std::size_t point = members_; point < all; ++point)
-    nodes_[point] = may_be_on_cycle(point) ? ++count_ : 0;
+  points_.reserve(graph_.points_.size());
+  for (std::size_t point = members; point < all; ++point)
+    points_.push_back(may_be_on_cycle(point) ? ++count_ : 0);
+  auto node_at = [&](std::uint32_t at) {
+    return at < members ? members_[at] : points_[at - members];
+  };
   for (std::uint32_t number = 0; number < links.size(); ++number)
-    if (nodes_[links[number].from] != 0 && nodes_[links[number].to] != 0) arcs_.push_back(number);
+    if (may_be_on_cycle(links[number].from) && may_be_on_cycle(links[number].to))
+      arcs_.push_back(number);
   components_.emplace(count_ + std::size_t{1}, [&](auto&& f) {
     for (std::uint32_t number : arcs_)
-      f(nodes_[links[number].from], nodes_[links[number].to], number);
+      f(node_at(links[number].from), node_at(links[number].to), number);
   });
 }
 
 UnitOrder UnitCycles::order() const {
   UnitOrder::Sets sets;
-  for (UnitMember member = 0; member < members_; ++member)
-    if (nodes_[member] != 0) sets.emplace_back(member, components_->of(nodes_[member]));
+  for (UnitMember member = 0; member < members_.size(); ++member)
+    if (members_[member] != 0) sets.emplace_back(member, components_->of(members_[member]));
   return {std::move(sets), !graph_.full()};
 }
 

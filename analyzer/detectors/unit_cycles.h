@@ -54,7 +54,7 @@ class UnitCycles {
  private:
   static bool is_point(UnitGraph::Node node) { return (node & UnitGraph::kPoint) != 0; }
   std::uint32_t node(UnitGraph::Node node) const {
-    return nodes_[is_point(node) ? members_ + (node & ~UnitGraph::kPoint) : node];
+    return is_point(node) ? points_[node & ~UnitGraph::kPoint] : members_[node];
   }
   bool between_threads(const UnitGraph::Arc& arc) const;
   bool goes_back(const UnitGraph::Arc& arc);
@@ -62,9 +62,8 @@ class UnitCycles {
 
   const UnitGraph& graph_;
   Units& units_;
-  std::uint32_t members_;
-  // Of members, then of points: which node they are in components_; none where no cycle can be.
-  std::vector<std::uint32_t> nodes_;
+  // Which nodes they are in components_; 0 where no cycle can be.
+  std::vector<std::uint32_t> members_, points_;
   std::uint32_t count_ = 0;
   std::vector<std::uint32_t> arcs_;  // between nodes
   std::optional<Components> components_;

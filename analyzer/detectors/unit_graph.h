@@ -32,7 +32,9 @@ class UnitGraph {
   void follows(UnitMember unit, TagSet from, const TagSets& sets);
   void decided(UnitMember unit, ThreadIndex thread, const ControlStack& by, const TagSets& sets);
   void fresh(Addr address, std::uint64_t size) { shadow_.clear(address, size); }
-  void soon(Addr address) { ahead_.bring(shadow_, address); }
+  void soon(Addr address) {
+    if (const Cell* cell = ahead_.bring(shadow_, address)) cell->threads.bring_rest_near();
+  }
 
   // Nothing more will be heard, or nothing more is kept.
   void close();

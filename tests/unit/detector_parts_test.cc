@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What detectors are made of, against plain containers: sets of bytes, short lists, units, sets of
-// units; who accesses what; and that what is told in a thread of its own is what was said.
+// units, plans; who accesses what; and that what is told in a thread of its own is what was said.
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "cu/part_plans.h"
 #include "cu/tag_sets.h"
 #include "detectors/accessors.h"
 #include "detectors/byte_set.h"
@@ -203,13 +204,50 @@ TEST(Units, HaveTheRemarksOfTheirMembers) {
     for (const auto& [unit, known] : plain) {
       for (std::size_t thread = 0; thread < 3; ++thread)
         EXPECT_EQ(units.active(unit, thread), known.active && known.thread == thread);
-      for (UnitMember member : known.members) EXPECT_EQ(by_member[member], unit);
+      for (UnitMember member : known.members) {
+        EXPECT_EQ(by_member[member], unit);
+        EXPECT_EQ(units.if_active(member, known.thread), known.active ? unit : 0);
+      }
       std::set<std::uint32_t> remarks;
       for (std::uint32_t r = units.first_remark(unit); r != 0; r = units.next_remark(r))
         EXPECT_TRUE(remarks.insert(r).second);
       EXPECT_EQ(remarks, known.remarks);
     }
     EXPECT_EQ(by_member.size(), units.members());
+  }
+}
+
+// Steps that copy, unite and empty registers, planned and then carried out, against one after the
+// other.
+TEST(PlannedValues, GiveWhatTheStepsDo) {
+  struct Op {
+    PlannedValue into, a, b;
+  };
+  constexpr std::size_t kRegisters = 6;
+  PlannedValues planned(kRegisters);
+  std::mt19937 random(1);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<unsigned> plain, held;  // sets, a bit for each member
+    for (std::size_t i = 0; i < kRegisters; ++i) plain.push_back(random() % 256);
+    held = plain;
+    std::vector<Op> ops;
+    planned.begin();
+    for (int i = 0; i < 10; ++i) {
+      std::size_t into = random() % kRegisters, a = random() % kRegisters,
+                  b = random() % kRegisters;
+      bool empty = random() % 8 == 0;
+      plain[into] = empty ? 0 : plain[a] | plain[b];
+      planned[into] = empty ? planned.nothing()
+                            : planned.unite(planned[a], planned[b],
+                                            [&](PlannedValue both, PlannedValue x, PlannedValue y) {
+                                              ops.push_back({both, x, y});
+                                            });
+    }
+    planned.write([&](PlannedValue into, PlannedValue from) { ops.push_back({into, from, from}); });
+    held.resize(planned.most());
+    for (const Op& op : ops) held[op.into] = held[op.a] | held[op.b];
+    held.resize(kRegisters);
+    EXPECT_EQ(held, plain) << round;
   }
 }
 
