@@ -97,23 +97,24 @@ UnitCycles::UnitCycles(const UnitGraph& graph, Units& units)
   auto place = [&](UnitGraph::Node node) {
     return is_point(node) ? members + (node & ~UnitGraph::kPoint) : members_[node];
   };
-  Links links;
-  links.reserve(graph_.arcs());
-  graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
-    links.push_back({place(arc.from), place(arc.to)});
-  });
   auto youngest = [&](std::uint32_t node) {
     return node < members ? node : graph_.points_[node - members];
   };
+  auto goes_back = [&](const Link& link) {
+    UnitMember from = youngest(link.from), to = youngest(link.to);
+    return from == to ? link.from > link.to : from > to;
+  };
+  Links links;
+  links.reserve(graph_.arcs());
   // Every cycle has a link that goes back.
   Reach after(links, all), before(links, all);
-  for (const Link& link : links) {
-    UnitMember from = youngest(link.from);
-    UnitMember to = youngest(link.to);
-    if (link.from == link.to || (from == to ? link.from < link.to : from < to)) continue;
+  graph_.arcs_.each([&](const UnitGraph::Arc& arc) {
+    Link link{place(arc.from), place(arc.to)};
+    links.push_back(link);
+    if (!goes_back(link)) return;
     after.add(link.to);
     before.add(link.from);
-  }
+  });
   auto followed = beside([&before] { before.follow_back(); });
   after.follow();
   followed.get();

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "findings/heap_blocks.h"
 #include "findings/member_names.h"
 #include "findings/stacks.h"
 #include "findings/summary.h"
+#include "svd/trace/chunk_stream.h"
 
 namespace svd {
 namespace {
@@ -159,17 +161,24 @@ class Completion {
   void look_up() {
     std::sort(wanted_.begin(), wanted_.end(),
               [](const Wanted& a, const Wanted& b) { return a.raw->moment < b.raw->moment; });
-    Chunk chunk;
-    for (std::size_t i = 0; i < wanted_.size();) {
-      std::size_t index = source_.moments.chunk_of(wanted_[i].raw->moment);
-      std::size_t end = i;
-      while (end < wanted_.size() && source_.moments.chunk_of(wanted_[end].raw->moment) == index)
-        ++end;
-      if (source_.trace.decode(index, chunk)) {
-        chunk.walk(LookUp(source_, source_.moments.first(index), chunk.first_seq,
-                          std::span(wanted_).subspan(i, end - i)));
+    auto chunk_of = [this](const Wanted& wanted) {
+      return source_.moments.chunk_of(wanted.raw->moment);
+    };
+    std::vector<std::size_t> chunks;
+    for (const Wanted& wanted : wanted_)
+      if (chunks.empty() || chunks.back() != chunk_of(wanted)) chunks.push_back(chunk_of(wanted));
+    ChunkStream stream(source_.trace, std::move(chunks), {});
+    std::span<Wanted> left = wanted_;
+    while (const ChunkStream::Decoded* next = stream.next()) {
+      auto end = std::find_if(left.begin(), left.end(), [&](const Wanted& wanted) {
+        return chunk_of(wanted) != next->index;
+      });
+      auto count = static_cast<std::size_t>(end - left.begin());
+      if (next->status) {
+        next->chunk.walk(LookUp(source_, source_.moments.first(next->index), next->chunk.first_seq,
+                                left.first(count)));
       }
-      i = end;
+      left = left.subspan(count);
     }
   }
 

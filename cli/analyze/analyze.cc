@@ -294,8 +294,9 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
   // From here on all that detectors found is known; a second look gives it values and names.
   Modelling modelling(trace, scan);
   if (failed(trace)) modelling.begin();
-  collect(detectors, [&modelling] { modelling.begin(); });
+  Collection collection(detectors, [&modelling] { modelling.begin(); });
   judge_harm(detectors, options.paper_units, scan);
+  collection.finish();
   stats.pass("judge");
   modelling.finish(report.diagnostics, explained);
   stats.pass("model");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "detectors/cycles.h"
+#include "svd/trace/processors.h"
 
 namespace svd::cli {
 namespace {
@@ -29,20 +30,39 @@ bool failed(const TraceReader& trace) {
          std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
 }
 
-void collect(std::vector<Running>& detectors, const std::function<void()>& found) {
-  std::optional<UnitOrder> order;
-  const Detector* of = nullptr;
+Collection::Collection(std::vector<Running>& detectors, std::function<void()> found)
+    : detectors_(detectors), found_(std::move(found)) {
+  const Detector* units = nullptr;  // of cycles_
   for (auto running = detectors.rbegin(); running != detectors.rend(); ++running) {
-    running->found = running->detector->findings();
-    running->harms.assign(running->found.size(), Harm::kSome);
-    if (auto* cycles = dynamic_cast<CycleDetector*>(running->detector.get())) {
-      order = cycles->take_order();
-      of = &cycles->units();
+    Detector* detector = running->detector.get();
+    if (auto* cycles = dynamic_cast<CycleDetector*>(detector)) {
+      cycles_ = &*running;
+      units = &cycles->units();
+      asked_ = beside([this] { ask(*cycles_); });
+      continue;
     }
-    if (running->detector.get() == of) running->order = std::exchange(order, {});
-    running->detector.reset();
-    if (!running->found.empty()) found();
+    ask(*running);
+    if (detector != units) running->detector.reset();
+    if (!running->found.empty()) found_();
   }
+}
+
+void Collection::ask(Running& running) const {
+  running.found = running.detector->findings();
+  running.harms.assign(running.found.size(), Harm::kSome);
+}
+
+void Collection::finish() {
+  if (cycles_ == nullptr) return;
+  asked_.get();
+  auto& cycles = dynamic_cast<CycleDetector&>(*cycles_->detector);
+  for (Running& running : detectors_) {
+    if (running.detector.get() != &cycles.units()) continue;
+    running.order = cycles.take_order();
+    running.detector.reset();
+  }
+  cycles_->detector.reset();
+  if (!cycles_->found.empty()) found_();
 }
 
 void judge_harm(std::vector<Running>& detectors, bool paper, Scan& scan) {

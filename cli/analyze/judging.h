@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -38,9 +39,23 @@ struct Running {
 // Whether the program ended by a fault of its own: it was not told to end.
 bool failed(const TraceReader& trace);
 
-// After the walk. Each gives its memory back before the next one is asked; one may need those
-// before it. `found` is called for each that found something.
-void collect(std::vector<Running>& detectors, const std::function<void()>& found);
+// After the walk, asks each detector what it found; each gives its memory back before the next one
+// is asked. What svd-cycle finds takes long, and comes when finish() is called: it is looked for
+// beside what else is done until then, where this process may use a second processor.
+class Collection {
+ public:
+  // `found` is called for each that found something. Both must outlive it.
+  Collection(std::vector<Running>& detectors, std::function<void()> found);
+  void finish();
+
+ private:
+  void ask(Running& running) const;
+
+  std::vector<Running>& detectors_;
+  std::function<void()> found_;
+  Running* cycles_ = nullptr;
+  std::future<void> asked_;  // cycles_
+};
 
 // What races do, and violations that would be told: what does no harm of these is minor. Those of
 // the paper's units are told as published.
