@@ -32,6 +32,7 @@ using nlohmann::json;
 namespace {
 
 constexpr int kTurns = 3;
+constexpr int kFailingRuns = 3;  // at most, in one of which who is to find the bug finds it
 const char* const kFolder = SVD_SOURCE_DIR "/examples";
 
 // What the manifest says of a run, if it passed; otherwise what is wrong. A program that can fail
@@ -131,11 +132,8 @@ bool tells_bug(const Example& example, const json& finding) {
   return lines.size() >= 2;
 }
 
-// What each detector says of the program: in a failing run whether it finds the bug; in a correct
-// one whether it has any finding. `sometimes` is for what depends on the schedule. Detectors that
-// are not there yet are left out.
-void expect_cells(const Example& example, const std::string& trace) {
-  json report = report_of(trace, {"--detectors=all"});
+// Which detectors tell the bug; of a correct program, which have any finding.
+std::set<std::string> tellers(const Example& example, const json& report) {
   std::set<std::string> found;
   auto look = [&](const json& finding) {
     if (tells_bug(example, finding) || !example.can_fail())
@@ -145,11 +143,20 @@ void expect_cells(const Example& example, const std::string& trace) {
     look(finding);
     for (const json& related : finding.at("related")) look(related);
   }
-  auto list = [&](const char* name) { return example.entry.at(name).get<std::set<std::string>>(); };
-  std::set<std::string> yes = list(example.can_fail() ? "found_by" : "false_alarm_of");
-  std::set<std::string> no = list(example.can_fail() ? "missed_by" : "silent");
-  std::set<std::string> sometimes = list("sometimes");
-  for (const json& detector : report.at("detectors")) {
+  return found;
+}
+
+std::set<std::string> listed(const Example& example, const char* list) {
+  return example.entry.at(list).get<std::set<std::string>>();
+}
+
+// The cell of each detector that there is. `sometimes` is for what depends on the schedule.
+void expect_cells(const Example& example, const json& detectors,
+                  const std::set<std::string>& found) {
+  std::set<std::string> yes = listed(example, example.can_fail() ? "found_by" : "false_alarm_of");
+  std::set<std::string> no = listed(example, example.can_fail() ? "missed_by" : "silent");
+  std::set<std::string> sometimes = listed(example, "sometimes");
+  for (const json& detector : detectors) {
     auto name = detector.get<std::string>();
     EXPECT_EQ(yes.count(name) + no.count(name) + sometimes.count(name), 1U) << name;
     if (sometimes.count(name) != 0) continue;
@@ -234,18 +241,27 @@ TEST_P(ExampleTest, CorrectProgramHasNoFinding) {
                         {"-q", fmt::format("--chaos={}", seed)});
     json findings = report_of(recording.path()).at("findings");
     EXPECT_TRUE(findings.empty()) << findings.dump(1);
-    if (seed == 1) expect_cells(GetParam(), recording.path());
+    if (seed != 1) continue;
+    json all = report_of(recording.path(), {"--detectors=all"});
+    expect_cells(GetParam(), all.at("detectors"), tellers(GetParam(), all));
   }
+}
+
+// Records until it fails. Mostly it is one of the first runs; on a machine that is busy it has been
+// the 20th.
+Recording failing(const Example& example, const Scratch& scratch, int seed) {
+  std::vector<std::string> options{"-q", fmt::format("--chaos={}", seed), "--runs=200",
+                                   "--until-failure"};
+  if (example.entry.contains("check"))
+    options.push_back("--check=" + example.entry.at("check").get<std::string>());
+  return Recording(scratch.command(example.entry.at("program")), options);
 }
 
 TEST_P(ExampleTest, CauseIsTold) {
   const json& entry = GetParam().entry;
   if (!GetParam().can_fail()) return;
   Scratch scratch;
-  // Mostly it is one of the first; on a machine that is busy it has been the 20th.
-  std::vector<std::string> options{"-q", "--chaos=1", "--runs=200", "--until-failure"};
-  if (entry.contains("check")) options.push_back("--check=" + entry.at("check").get<std::string>());
-  Recording recording(scratch.command(entry.at("program")), options);
+  Recording recording = failing(GetParam(), scratch, 1);
   ASSERT_EQ(recording.result().exit_code, 0) << recording.result().err;
   EXPECT_EQ(unsound(recording.path()), "");
   const json& symptom = entry.at("symptom");
@@ -255,8 +271,25 @@ TEST_P(ExampleTest, CauseIsTold) {
   json report = report_of(recording.path());
   EXPECT_EQ(wrong_rank(GetParam(), report), "");
   EXPECT_EQ(wrong_story(GetParam(), report), "");
-  expect_cells(GetParam(), recording.path());
   expect_same_in_chunks(recording.path(), report);
+
+  // A run can fail before a unit has gone on with what was overwritten: of 20 failing runs of
+  // apache_log svd-2pl tells one with svd-2pl-minor only.
+  json all = report_of(recording.path(), {"--detectors=all"});
+  std::set<std::string> found = tellers(GetParam(), all);
+  std::set<std::string> there = all.at("detectors").get<std::set<std::string>>();
+  auto missing = [&] {
+    std::set<std::string> yes = listed(GetParam(), "found_by");
+    return std::any_of(yes.begin(), yes.end(), [&](const std::string& name) {
+      return there.count(name) != 0 && found.count(name) == 0;
+    });
+  };
+  for (int seed = 2; seed <= kFailingRuns && missing(); ++seed) {
+    Scratch another;
+    Recording other = failing(GetParam(), another, seed);
+    found.merge(tellers(GetParam(), report_of(other.path(), {"--detectors=all"})));
+  }
+  expect_cells(GetParam(), all.at("detectors"), found);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ExampleTest, testing::ValuesIn(examples()),

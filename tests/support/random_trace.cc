@@ -163,7 +163,8 @@ void random_exec(Random& random, TraceWriter& writer, BlockId id, const Block& b
     const Slot& slot = block.slots[i];
     if (is_logged(slot, part))
       logged.push_back(slot.optional && random.one_in(2) ? kAbsent.value : random.address());
-    if (slot.is_range()) logged.push_back(random.one_in(2) ? random.below(50) : random.any());
+    if (slot.is_range())
+      logged.push_back(random.one_in(2) ? random.below(50) : random.any() % kAddressSpace);
     if (slot.has_value()) values.push_back(random.any() >> (64 - 8 * slot.size));
   }
   writer.run(ThreadId(static_cast<std::uint32_t>(random.below(4))));
