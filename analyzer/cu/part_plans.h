@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -16,13 +15,12 @@
 #include <vector>
 
 #include "svd/trace/chunk.h"
-#include "svd/trace/result.h"
 
 namespace svd {
 
 // Values are sets of units: what registers hold when the part begins comes first, then the empty
 // set, and then what the operations make.
-using PlannedValue = std::uint16_t;
+using PlannedValue = std::uint32_t;
 
 // Of the plan that is being made.
 class PlannedValues {
@@ -38,7 +36,6 @@ class PlannedValues {
   PlannedValue& operator[](std::size_t reg) { return held_[reg]; }
   PlannedValue nothing() const { return static_cast<PlannedValue>(held_.size()); }
   PlannedValue fresh() {
-    SVD_CHECK(next_ < std::numeric_limits<PlannedValue>::max());
     most_ = std::max<std::size_t>(most_, next_ + std::size_t{1});
     return next_++;
   }

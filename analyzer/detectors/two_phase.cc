@@ -168,10 +168,14 @@ void TwoPhaseDetector::outside(const Touch& access) {
 bool TwoPhaseDetector::shared(Seq seq, bool write, Addr address, std::uint64_t) {
   Moment moment = moment_of_seq_0_ + seq.value;
   while (next_ < pending_.size() && pending_[next_].moment < moment) ++next_;
-  touched_ = next_ < pending_.size() && pending_[next_].moment == moment &&
-             pending_[next_].address == address && pending_[next_].writes() == write;
+  // Those that nobody asks about lie between.
+  std::size_t at = next_;
+  auto here = [&] { return at < pending_.size() && pending_[at].moment == moment; };
+  while (here() && (pending_[at].address != address || pending_[at].writes() != write)) ++at;
+  touched_ = here();
   if (!touched_) return false;
-  touch_ = pending_[next_++];
+  touch_ = pending_[at];
+  next_ = at + 1;
   return touch_.shared;
 }
 

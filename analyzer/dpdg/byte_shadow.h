@@ -263,7 +263,7 @@ class ByteShadow {
     }
     std::vector<std::uint64_t> there;
     pages_.each([&](std::uint64_t number, const Page&) {
-      if (number - (at >> kPageBits) <= size >> kPageBits) there.push_back(number);
+      if (number - (at >> kPageBits) <= (size >> kPageBits) + 1) there.push_back(number);
     });
     std::sort(there.begin(), there.end());
     for (std::uint64_t number : there) {

@@ -202,7 +202,7 @@ struct Explained {
 };
 
 // Makes the model once it is known that there is something to explain: beside what else is to be
-// done until then, where this process may use a second processor.
+// done until it is asked for, where this process may use a second processor.
 class Modelling {
  public:
   Modelling(const TraceReader& trace, Scan& scan) : trace_(trace), scan_(scan) {}
@@ -297,9 +297,6 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
   Collection collection(detectors, [&modelling] { modelling.begin(); });
   judge_harm(detectors, options.paper_units, scan);
   collection.finish();
-  stats.pass("judge");
-  modelling.finish(report.diagnostics, explained);
-  stats.pass("model");
   std::vector<RawFinding> found;
   for (Running& running : detectors) {
     std::vector<std::vector<RawFinding>> raw;
@@ -309,7 +306,10 @@ void analyze(const TraceReader& trace, const Options& options, const Rules& rule
     for (std::vector<RawFinding>& one : raw)
       std::move(one.begin(), one.end(), std::back_inserter(found));
   }
-  stats.pass("units");
+  stats.pass("judge");
+  if (!found.empty()) modelling.begin();
+  modelling.finish(report.diagnostics, explained);
+  stats.pass("model");
   if (!found.empty()) {
     InstanceReader& instances = explained.explainer->story_input().instances;
     Source source{trace,        explained.explainer->model().code,

@@ -30,31 +30,32 @@ bool failed(const TraceReader& trace) {
          std::find(kToldToEnd.begin(), kToldToEnd.end(), ending.value) == kToldToEnd.end();
 }
 
-Collection::Collection(std::vector<Running>& detectors, std::function<void()> found)
-    : detectors_(detectors), found_(std::move(found)) {
+Collection::Collection(std::vector<Running>& detectors, const std::function<void()>& told)
+    : detectors_(detectors) {
   const Detector* units = nullptr;  // of cycles_
+  auto tells_all = [](const DetectorInfo& info) { return info.told == Told::kAll; };
   for (auto running = detectors.rbegin(); running != detectors.rend(); ++running) {
     Detector* detector = running->detector.get();
     if (auto* cycles = dynamic_cast<CycleDetector*>(detector)) {
       cycles_ = &*running;
       units = &cycles->units();
-      asked_ = beside([this] { ask(*cycles_); });
+      cycles_found_ = beside([cycles] { return cycles->findings(); });
       continue;
     }
-    ask(*running);
+    take(*running, detector->findings());
     if (detector != units) running->detector.reset();
-    if (!running->found.empty()) found_();
+    if (!running->found.empty() && any_of(running->tellers, tells_all)) told();
   }
 }
 
-void Collection::ask(Running& running) const {
-  running.found = running.detector->findings();
+void Collection::take(Running& running, std::vector<RawFinding> found) {
+  running.found = std::move(found);
   running.harms.assign(running.found.size(), Harm::kSome);
 }
 
 void Collection::finish() {
   if (cycles_ == nullptr) return;
-  asked_.get();
+  take(*cycles_, cycles_found_.get());
   auto& cycles = dynamic_cast<CycleDetector&>(*cycles_->detector);
   for (Running& running : detectors_) {
     if (running.detector.get() != &cycles.units()) continue;
@@ -62,7 +63,6 @@ void Collection::finish() {
     running.detector.reset();
   }
   cycles_->detector.reset();
-  if (!cycles_->found.empty()) found_();
 }
 
 void judge_harm(std::vector<Running>& detectors, bool paper, Scan& scan) {

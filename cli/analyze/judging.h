@@ -44,17 +44,16 @@ bool failed(const TraceReader& trace);
 // beside what else is done until then, where this process may use a second processor.
 class Collection {
  public:
-  // `found` is called for each that found something. Both must outlive it.
-  Collection(std::vector<Running>& detectors, std::function<void()> found);
+  // `told` is called when something was found that is told in any case. Both must outlive it.
+  Collection(std::vector<Running>& detectors, const std::function<void()>& told);
   void finish();
 
  private:
-  void ask(Running& running) const;
+  static void take(Running& running, std::vector<RawFinding> found);
 
   std::vector<Running>& detectors_;
-  std::function<void()> found_;
   Running* cycles_ = nullptr;
-  std::future<void> asked_;  // cycles_
+  std::future<std::vector<RawFinding>> cycles_found_;
 };
 
 // What races do, and violations that would be told: what does no harm of these is minor. Those of

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -124,10 +123,10 @@ int main(int argc, char** argv) {
   svd::cli::bound_memory();
   try {
     return svd::cli::run({argv + 1, argv + argc});
-  } catch (const std::bad_alloc&) {
-    std::fputs("svd-analyze: there is not enough memory for this trace\n", stderr);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "svd-analyze: %s\n", e.what());
+    std::fprintf(
+        stderr, "svd-analyze: %s\n",
+        svd::cli::lacks_memory(e) ? "there is not enough memory for this trace" : e.what());
   }
   return svd::cli::kUnreadable;
 }

@@ -68,6 +68,9 @@ TEST(BadInput, WhatTheKernelCannotHaveAccessedIsToldAsALoss) {
 // Memory that a program can have, but no machine that looks at its trace: all there is may be
 // taken, then there is a sentence. No verb hangs over it.
 TEST(BadInput, WhatNoMachineHasMemoryForIsTold) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer reserves more than the limit";
+#endif
   std::string text = temp_path("large.txt"), path = temp_path("large.fb");
   write_file(text,
              "svd-trace 1\nvar x 4\nstmt W \"x = …\"\nstmt S \"read(0, …)\"\nT1 W w x\nT2 W w x\n"

@@ -75,10 +75,18 @@ TEST(ByteShadow, ClearingMoreThanThereIsTakesNoMemory) {
   EXPECT_EQ(shadow.at(Addr(0x9000)), 0U);
 }
 
+TEST(ByteShadow, ARangeOfMorePagesThanThereAreReachesItsEnd) {
+  ByteShadow<std::uint32_t> shadow;
+  shadow.set(Addr(0x9000), 8, 1);
+  shadow.clear(Addr(0x4fff), 0x9002 - 0x4fff);  // of its first and last page a part
+  EXPECT_EQ(shadow.at(Addr(0x9001)), 0U);
+  EXPECT_EQ(shadow.at(Addr(0x9002)), 1U);
+}
+
 TEST(ByteShadow, LookingAtMoreThanThereIsTakesNoTime) {
   ByteShadow<std::uint32_t> shadow;
   constexpr std::uint64_t kAll = std::uint64_t{1} << 62;  // in pages, years of one question each
-  for (std::uint64_t page : {9, 5, 7}) shadow.set(Addr(page << 12 | 0xffc), 8, 1);
+  for (std::uint64_t page : {9U, 5U, 7U}) shadow.set(Addr(page << 12 | 0xffc), 8, 1);
   std::vector<std::uint64_t> told;
   shadow.visit(Addr(0x5ffe), kAll, [&](Addr at, unsigned length, std::uint32_t) {
     told.insert(told.end(), {at.value, length});

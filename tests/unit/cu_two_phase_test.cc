@@ -18,8 +18,8 @@ namespace {
 
 enum class Tier { kUpper, kMinor };
 
-// Each finding as "first remote second", by the labels of statements.
-std::vector<std::string> violations(const std::string& text, Tier tier = Tier::kUpper) {
+// What is found, and the labels of statements by moment.
+std::vector<RawFinding> found_in(const std::string& text, std::vector<std::string>& labels) {
   TempFile file;
   TraceReader trace = assembled(text, file);
   Rules rules;
@@ -28,7 +28,7 @@ std::vector<std::string> violations(const std::string& text, Tier tier = Tier::k
   Scan scan(trace, rules, names, lock_sets);
   TwoPhaseDetector detector("svd-2pl", scan.threads(), lock_sets);
   scan.add(detector);
-  std::vector<std::string> labels{""};  // by moment
+  labels = {""};
   struct Labels {
     const TraceReader& trace;
     std::vector<std::string>& labels;
@@ -44,8 +44,13 @@ std::vector<std::string> violations(const std::string& text, Tier tier = Tier::k
     chunk.walk(Labels{trace, labels});
     scan.chunk(i, chunk);
   }
-  std::vector<std::string> found;
-  for (const RawFinding& finding : detector.findings()) {
+  return detector.findings();
+}
+
+// Each finding as "first remote second", by the labels of statements.
+std::vector<std::string> violations(const std::string& text, Tier tier = Tier::kUpper) {
+  std::vector<std::string> found, labels;
+  for (const RawFinding& finding : found_in(text, labels)) {
     if (finding.minor != (tier == Tier::kMinor)) continue;
     std::string line;
     for (const RawAccess& access : finding.accesses)
@@ -196,6 +201,21 @@ TEST(TwoPhase, ACheckBeforeAUseIsATrigger) {
   std::string plain = run(statements) + "T1 1.1 rc x=1\nT2 2.1 w x=0\nT1 1.3 r x=0\n";
   EXPECT_EQ(violations(plain), Lines{});
   EXPECT_EQ(violations(plain, Tier::kMinor), Lines{"1.1 2.1 1.3"});
+}
+
+// Of the accesses of a statement it is the one whose address follows from the unit.
+TEST(TwoPhase, AUseThroughAnAddressIsThatAccess) {
+  std::string text =
+      run("var T1.b 4\nvar T1.arr 16\nstmt 1.1 \"b = x\" at u.c:1 in f\n"
+          "stmt 1.2 \"c = arr[b]\" at u.c:2 in f\nstmt 2.1 \"x = 1\" at u.c:3 in g\n"
+          "T1 1.1 r x=0 w T1.b=0\nT2 2.1 w x=1\nT1 1.2 ra T1.b=0 r T1.arr[0..3]=0 w T1.a=0\n");
+  std::vector<std::string> labels;
+  std::vector<RawFinding> found = found_in(text, labels);
+  ASSERT_EQ(found.size(), 1U);
+  const RawAccess& use = found[0].accesses.back();
+  EXPECT_EQ(labels[use.moment.value], "1.2");
+  EXPECT_EQ(use.kind, TouchKind::kRead);
+  EXPECT_EQ(use.size, 4U);
 }
 
 TEST(TwoPhase, PollingIsSilent) {

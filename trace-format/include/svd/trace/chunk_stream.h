@@ -3,8 +3,8 @@
 // Chunks of a trace one after the other, decoded a little ahead of who takes them: by a thread of
 // its own where this process may use a second processor, and by who takes them in place of waiting.
 // What else can be made of a chunk by itself is made by that thread, too, and what is left to do
-// with a chunk that was taken. What comes, and in which order, does not depend on that. Used by one
-// thread; the reader must outlive it.
+// with a chunk that was taken. What comes, and in which order, does not depend on that, but for
+// what comes before a failure. Used by one thread; the reader must outlive it.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ namespace svd {
 
 class ChunkStream {
  public:
-  // One in use, one ready, one that is being decoded or finished.
+  // One in use, and others that are ready, being decoded or finished.
   static constexpr std::size_t kPlaces = 3;
   struct Decoded {
     std::size_t index = 0;  // into chunks()
