@@ -69,10 +69,10 @@ struct Said {
   friend bool operator==(const Said&, const Said&) = default;
 };
 
-void PrintTo(const Said& said, std::ostream* out) {
-  *out << said.what << " at " << said.seq.value << " of " << testing::PrintToString(said.set)
-       << " through " << testing::PrintToString(said.address) << " under "
-       << testing::PrintToString(said.conditions);
+std::ostream& operator<<(std::ostream& out, const Said& said) {
+  return out << said.what << " at " << said.seq.value << " of " << testing::PrintToString(said.set)
+             << " through " << testing::PrintToString(said.address) << " under "
+             << testing::PrintToString(said.conditions);
 }
 
 // Begins a unit for each read and makes those of a value one where it is written, for both sides in
