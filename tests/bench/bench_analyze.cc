@@ -3,8 +3,8 @@
 // What svd-analyze looks for by default, and all that it can look for, in one pass over recorded
 // programs: from the file to findings (code, waits, sharing, detectors, what of the races is
 // harmless), with as many processors as there are, and with one. Instructions a second are by the
-// processor time of the busiest thread, taking all but the first for one: what others do on the
-// machine counts little.
+// processor time of the busiest thread, taking all but the first for one, because what others do on
+// the machine counts little then; and by the clock.
 //
 //   bench_analyze [TRACE...]    default: programs recorded once into the build folder; beside what
 //                               recording them and other tools' detectors take
@@ -89,8 +89,9 @@ std::uint64_t analyze(const std::string& path, const Way& way) {
 }
 
 void print_heading() {
-  fmt::print("{:<16}{:>9}{:>10}{:>8}{:>9}{:>8}{:>10}{:>9}{:>9}{:>10}\n", "", "Minstr", "", "cpu s",
-             "busiest", "wall s", "Minstr/s", "peak MB", "B/instr", "findings");
+  fmt::print("{:<16}{:>9}{:>10}{:>8}{:>9}{:>10}{:>8}{:>10}{:>9}{:>9}{:>10}\n", "", "Minstr", "",
+             "cpu s", "busiest", "Minstr/s", "wall s", "Minstr/s", "peak MB", "B/instr",
+             "findings");
 }
 
 void print_row(const std::string& path, const Way& way) {
@@ -99,18 +100,19 @@ void print_row(const std::string& path, const Way& way) {
     if (way.one_processor) test::use_one_processor();
     return analyze(path, way);
   });
-  fmt::print("{:<16}{:>9.1f}{:>10}{:>8.2f}{:>9.2f}{:>8.2f}{:>10.1f}{:>9.0f}{:>9.2f}{:>10}\n",
-             std::filesystem::path(path).stem().string(), steps / 1e6, way.name, cost.processor,
-             cost.busiest, cost.wall, steps / 1e6 / cost.busiest, cost.megabytes,
-             cost.megabytes * 1024 * 1024 / steps, cost.answer);
+  fmt::print(
+      "{:<16}{:>9.1f}{:>10}{:>8.2f}{:>9.2f}{:>10.1f}{:>8.2f}{:>10.1f}{:>9.0f}{:>9.2f}{:>10}\n",
+      std::filesystem::path(path).stem().string(), steps / 1e6, way.name, cost.processor,
+      cost.busiest, steps / 1e6 / cost.busiest, cost.wall, steps / 1e6 / cost.wall, cost.megabytes,
+      cost.megabytes * 1024 * 1024 / steps, cost.answer);
 }
 
 // Tools that run the program themselves.
 void print_beside(const Program& program, const char* name, std::vector<std::string> command) {
   for (const std::string& word : command_of(program)) command.push_back(word);
   Cost cost = measure(command);
-  fmt::print("{:<16}{:>9}{:>10}{:>8.2f}{:>9}{:>8.2f}{:>10}{:>9.0f}\n", program.name, "", name,
-             cost.processor, "", cost.wall, "", cost.megabytes);
+  fmt::print("{:<16}{:>9}{:>10}{:>8.2f}{:>9}{:>10}{:>8.2f}{:>10}{:>9.0f}\n", program.name, "", name,
+             cost.processor, "", "", cost.wall, "", cost.megabytes);
 }
 
 void measure_others() {
