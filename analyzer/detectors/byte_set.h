@@ -59,21 +59,17 @@ class ByteSet {
     }
   }
 
-  // f(word, its bits that are meant) of the pages that exist. What is reserved, or claimed by a
-  // damaged trace, can be larger than all there is.
+  // f(word, its bits that are meant) of the pages that exist.
   template <class F>
   void each_present(Addr address, std::uint64_t size, F&& f) const {
-    if (size >> kPageBits > pages_.size()) {
-      pages_.each([&](std::uint64_t number, Page& page) {
-        std::uint64_t begin = std::max(number << kPageBits, address.value);
-        std::uint64_t end = std::min((number + 1) << kPageBits, address.value + size);
-        if (begin < end) each_word(page, begin, end - begin, f);
-      });
-      return;
-    }
-    each_page(address.value, size, [&](std::uint64_t at, std::uint64_t bytes) {
-      if (Page* page = pages_.find(at >> kPageBits)) each_word(*page, at, bytes, f);
-    });
+    if (size == 0) return;
+    std::uint64_t at = address.value;
+    pages_.each_between(at >> kPageBits, (at + size - 1) >> kPageBits,
+                        [&](std::uint64_t number, Page& page) {
+                          std::uint64_t begin = std::max(number << kPageBits, at);
+                          std::uint64_t room = kPageBytes - begin % kPageBytes;
+                          each_word(page, begin, std::min(room, at + size - begin), f);
+                        });
   }
 
   // f(word, its bits that are meant) for bytes of one page.

@@ -16,7 +16,7 @@ std::uint64_t History::join(HistoryDetector& detector) {
 void History::see_next() {
   const auto& next = late_[seen_++ % kLate];
   if (const auto* access = std::get_if<Touch>(&next)) return see(*access);
-  const auto& edge = std::get<Edge>(next);
+  const auto& edge = std::get<OrderEdge>(next);
   auto tell = edge.acquired ? &HistoryDetector::acquired : &HistoryDetector::released;
   for (HistoryDetector* detector : detectors_)
     (detector->*tell)(edge.thread, edge.channel, edge.kind, edge.now);

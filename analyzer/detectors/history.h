@@ -64,10 +64,10 @@ class History {
     shadow_.clear(address, size);
   }
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
-    put(Edge{thread, channel, kind, now, true});
+    put(OrderEdge{thread, channel, kind, now, true});
   }
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) {
-    put(Edge{thread, channel, kind, now, false});
+    put(OrderEdge{thread, channel, kind, now, false});
   }
   // Calls f(HistoryCell&) for cells that exist.
   template <class F>
@@ -82,13 +82,6 @@ class History {
   }
 
  private:
-  struct Edge {
-    ThreadIndex thread;
-    ChannelId channel;
-    EdgeKind kind;
-    Moment now;
-    bool acquired;
-  };
   // So many more have been told when the place of a cell has come, the cell, and all of it.
   static constexpr std::size_t kPlace = 8, kCell = 12, kLate = 16;
 
@@ -112,7 +105,7 @@ class History {
 
   Manners manners_;
   Shadow<HistoryCell> shadow_;
-  std::array<std::variant<Touch, Edge>, kLate> late_;
+  std::array<std::variant<Touch, OrderEdge>, kLate> late_;
   std::size_t told_ = 0, seen_ = 0;  // accesses and edges
   std::vector<HistoryDetector*> detectors_;
 };

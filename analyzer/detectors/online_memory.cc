@@ -73,21 +73,13 @@ OnlineMemory::ViewIndex OnlineMemory::bring_front(std::size_t thread, BlockNumbe
 template <class F>
 void OnlineMemory::each_block(std::uint64_t address, std::uint64_t size, F&& f) {
   BlockNumber first = address / kBlock, end = (address + size - 1) / kBlock + 1;
-  auto part = [&](std::uint64_t number, Page& page) {
-    BlockNumber begin = number * kPageBlocks;
-    BlockNumber from = std::max(begin, first), to = std::min(begin + kPageBlocks, end);
-    for (BlockNumber block = from; block < to; ++block)
-      if (page[block - begin] != 0) f(page[block - begin]);
-  };
-  std::uint64_t last_page = (end - 1) / kPageBlocks;
-  if (last_page - first / kPageBlocks < pages_.size()) {
-    for (std::uint64_t number = first / kPageBlocks; number <= last_page; ++number)
-      if (Page* page = pages_.find(number)) part(number, *page);
-  } else {
-    pages_.each([&](std::uint64_t number, Page& page) {
-      if (number >= first / kPageBlocks && number <= last_page) part(number, page);
-    });
-  }
+  pages_.each_between(first / kPageBlocks, (end - 1) / kPageBlocks,
+                      [&](std::uint64_t number, Page& page) {
+                        BlockNumber begin = number * kPageBlocks;
+                        BlockNumber to = std::min(begin + kPageBlocks, end);
+                        for (BlockNumber block = std::max(begin, first); block < to; ++block)
+                          if (page[block - begin] != 0) f(page[block - begin]);
+                      });
 }
 
 // Lines 4 to 9 of Figure 7.

@@ -126,7 +126,7 @@ class Relay::Listener {
       thread_ = turn->thread;
     } else if (const auto* touch = std::get_if<Touch>(&word)) {
       detector.access(*touch);
-    } else if (const auto* edge = std::get_if<Edge>(&word)) {
+    } else if (const auto* edge = std::get_if<OrderEdge>(&word)) {
       auto tell = edge->acquired ? &OrderListener::acquire : &OrderListener::release;
       (detector.*tell)(edge->thread, edge->channel, edge->kind, edge->now);
     } else if (const auto* fresh = std::get_if<Fresh>(&word)) {

@@ -41,10 +41,10 @@ class Relay final : public Detector {
   void abandon();
 
   void acquire(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override {
-    put_word(Edge{thread, channel, kind, now, true});
+    put_word(OrderEdge{thread, channel, kind, now, true});
   }
   void release(ThreadIndex thread, ChannelId channel, EdgeKind kind, Moment now) override {
-    put_word(Edge{thread, channel, kind, now, false});
+    put_word(OrderEdge{thread, channel, kind, now, false});
   }
   void access(const Touch& access) override {
     auto size = static_cast<std::uint16_t>(access.size);
@@ -74,13 +74,6 @@ class Relay final : public Detector {
   struct Turn {  // what executes and happens from here on is this thread's
     ThreadIndex thread;
   };
-  struct Edge {
-    ThreadIndex thread;
-    ChannelId channel;
-    EdgeKind kind;
-    Moment now;
-    bool acquired;
-  };
   struct Fresh {
     Addr address;
     std::uint64_t size;
@@ -90,7 +83,7 @@ class Relay final : public Detector {
     bool begins;
     Moment now;
   };
-  using Word = std::variant<Turn, Touch, Edge, Fresh, AtomicBlock>;
+  using Word = std::variant<Turn, Touch, OrderEdge, Fresh, AtomicBlock>;
 
   // Mostly an access. Small, because each comes out of another processor's cache.
   struct Note {

@@ -173,17 +173,7 @@ class Shadow {
         if (word != kNone) f(word, at, from - at, std::min(at + kWord - 1, end) - from + 1);
       }
     };
-    std::uint64_t first_page = address.value / kPageBytes;
-    std::uint64_t last_page = last / kPageBytes;
-    if (last_page - first_page < pages_.size()) {
-      for (std::uint64_t number = first_page; number <= last_page; ++number) {
-        if (Page* page = pages_.find(number)) in_page(number, *page);
-      }
-    } else {
-      pages_.each([&](std::uint64_t number, Page& page) {
-        if (number >= first_page && number <= last_page) in_page(number, page);
-      });
-    }
+    pages_.each_between(address.value / kPageBytes, last / kPageBytes, in_page);
   }
 
   PageTable<Page> pages_;

@@ -28,6 +28,16 @@
 
 namespace svd {
 
+// From `now` on the thread is after all that was released to the channel (acquired); what it did
+// before `now` is before what others do after acquiring the channel (released).
+struct OrderEdge {
+  ThreadIndex thread;
+  ChannelId channel;
+  EdgeKind kind;
+  Moment now;
+  bool acquired;
+};
+
 // Hears in what order threads are put.
 class OrderListener {
  public:

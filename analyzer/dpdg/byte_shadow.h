@@ -251,26 +251,16 @@ class ByteShadow {
     }
   }
 
-  // f(page, address, size) of what lies in each page that exists, by address. What is reserved, or
-  // claimed by a damaged trace, can be larger than all there is.
+  // f(page, address, size) of what lies in each page that exists, by address.
   template <class F>
   void each_present(std::uint64_t at, std::uint64_t size, F&& f) const {
-    if (size >> kPageBits <= pages_.size()) {
-      each_page(at, size, [&](std::uint64_t begin, std::uint64_t bytes) {
-        if (Page* page = pages_.find(begin >> kPageBits)) f(*page, begin, bytes);
-      });
-      return;
-    }
-    std::vector<std::uint64_t> there;
-    pages_.each([&](std::uint64_t number, const Page&) {
-      if (number - (at >> kPageBits) <= (size >> kPageBits) + 1) there.push_back(number);
-    });
-    std::sort(there.begin(), there.end());
-    for (std::uint64_t number : there) {
-      std::uint64_t begin = std::max(number << kPageBits, at);
-      std::uint64_t end = std::min((number << kPageBits) + kPageBytes, at + size);
-      if (begin < end) f(*pages_.find(number), begin, end - begin);
-    }
+    if (size == 0) return;
+    pages_.each_between(at >> kPageBits, (at + size - 1) >> kPageBits,
+                        [&](std::uint64_t number, Page& page) {
+                          std::uint64_t begin = std::max(number << kPageBits, at);
+                          std::uint64_t room = kPageBytes - (begin & (kPageBytes - 1));
+                          f(page, begin, std::min(room, at + size - begin));
+                        });
   }
 
   // Cells are aligned; f(address, offset in the cell, length).

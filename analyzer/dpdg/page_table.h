@@ -36,6 +36,22 @@ class PageTable {
     for (std::uint64_t number : numbers_) f(number, *find(number));
   }
 
+  // f(number, page), by their numbers, of the pages from `first` to `last` that exist. What a
+  // program reserves, or a damaged trace claims, has more numbers than there are pages.
+  template <class F>
+  void each_between(std::uint64_t first, std::uint64_t last, F&& f) const {
+    if (last - first <= size()) {
+      for (std::uint64_t number = first; number <= last; ++number)
+        if (Page* page = find(number)) f(number, *page);
+      return;
+    }
+    std::vector<std::uint64_t> there;
+    for (std::uint64_t number : numbers_)
+      if (number >= first && number <= last) there.push_back(number);
+    std::sort(there.begin(), there.end());
+    for (std::uint64_t number : there) f(number, *find(number));
+  }
+
   std::size_t size() const { return numbers_.size(); }
 
  private:

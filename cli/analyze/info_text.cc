@@ -48,10 +48,9 @@ class InfoText {
   }
 
   void headline() {
-    std::size_t threads = trace_.threads().size();
-    line(style_.bold(fmt::format("{}: {} instructions of {} thread{}, {}", printable(trace_.path()),
-                                 grouped(facts_.instructions), threads, threads == 1 ? "" : "s",
-                                 ending_text(trace_.ending()))));
+    line(style_.bold(fmt::format(
+        "{}: {} of {}, {}", printable(trace_.path()), counted(facts_.instructions, "instruction"),
+        counted(trace_.threads().size(), "thread"), ending_text(trace_.ending()))));
   }
 
   void run() {

@@ -64,8 +64,9 @@ std::string progress_line(std::string_view what, std::string_view unit, std::uin
 // `text` with control characters spelled out: what stands in a trace must not steer the terminal.
 std::string printable(std::string_view text);
 
-// 1234567 as "1,234,567"; and bytes as "1.2 MB".
+// 1234567 as "1,234,567"; with what they are, as "1 step" or "2 steps"; and bytes as "1.2 MB".
 std::string grouped(std::uint64_t number);
+std::string counted(std::uint64_t number, std::string_view what);
 std::string human_bytes(std::uint64_t bytes);
 
 }  // namespace svd::cli

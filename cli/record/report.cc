@@ -31,9 +31,9 @@ std::string end_text(const RecordedRun& run) {
 
 std::string line(const RecordedRun& run, const std::optional<Chaos>& chaos) {
   std::string text =
-      fmt::format("{} {}; {} thread{}, {} instructions, {} in {}", printable(run.program),
-                  end_text(run), run.threads, run.threads == 1 ? "" : "s",
-                  grouped(run.instructions), human_bytes(run.bytes), printable(run.file));
+      fmt::format("{} {}; {}, {}, {} in {}", printable(run.program), end_text(run),
+                  counted(run.threads, "thread"), counted(run.instructions, "instruction"),
+                  human_bytes(run.bytes), printable(run.file));
   if (run.dropped > 0)
     text += fmt::format("; {} before were dropped by --last", grouped(run.dropped));
   if (chaos) text += "; " + chaos->describe();

@@ -189,8 +189,8 @@ class Runs {
 
   std::string summary() const {
     double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    return fmt::format("{} run{}, {} failed, seeds {} to {}, {:.1f} runs a second", done_,
-                       done_ == 1 ? "" : "s", failures_, first_seed_, first_seed_ + done_ - 1,
+    return fmt::format("{}, {} failed, seeds {} to {}, {:.1f} runs a second", counted(done_, "run"),
+                       failures_, first_seed_, first_seed_ + done_ - 1,
                        static_cast<double>(done_) / seconds);
   }
 

@@ -114,8 +114,8 @@ class Printer {
     std::size_t rest = all.size() - shown;
     if (rest != 0)
       output_.write(fmt::format(
-          "\n{}\n", style_.faint(fmt::format("{} more step{}: svd-analyze slice --all {}", rest,
-                                             rest == 1 ? "" : "s", report_.trace.path()))));
+          "\n{}\n", style_.faint(fmt::format("{}: svd-analyze slice --all {}",
+                                             counted(rest, "more step"), report_.trace.path()))));
   }
 
   void entry(std::size_t number, const StoryEntry& entry) {
@@ -143,15 +143,13 @@ class Printer {
 
   void tail() {
     const Story& story = report_.explanation.story;
-    std::string statements = fmt::format("{} statement{} of the program", story.statements.size(),
-                                         story.statements.size() == 1 ? "" : "s");
-    statements += story.libraries
-                      ? " and libraries"
-                      : fmt::format(", {} instruction{} in libraries (hidden)",
-                                    story.hidden_library, story.hidden_library == 1 ? "" : "s");
-    output_.write(style_.faint(fmt::format("\nslice: {} of {} instructions, {}\n",
-                                           report_.explanation.slice.instances,
-                                           report_.trace.steps(), statements)));
+    std::string statements = counted(story.statements.size(), "statement") + " of the program";
+    statements += story.libraries ? " and libraries"
+                                  : fmt::format(", {} in libraries (hidden)",
+                                                counted(story.hidden_library, "instruction"));
+    output_.write(style_.faint(
+        fmt::format("\nslice: {} of {}, {}\n", grouped(report_.explanation.slice.instances),
+                    counted(report_.trace.steps(), "instruction"), statements)));
   }
 
  private:

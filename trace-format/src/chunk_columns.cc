@@ -175,7 +175,7 @@ std::string get_events(std::span<const std::uint8_t> column, const ChunkCounts& 
     EventHead head;
     bool good = get_event_head(in, head);
     // Whoever wanted this kind only would have been told that there is nothing to decode.
-    if (good && !claimed.holds(std::min<std::uint64_t>(head.kind, 63)))
+    if (good && !claimed.holds(head.kind))
       return fmt::format("its event {} is of a kind that it denies to have", i);
     exec += head.execs_since_last;
     // One that only a newer version knows is told as a note.

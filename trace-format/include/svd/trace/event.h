@@ -12,6 +12,7 @@
 // does), into the caller's memory when written.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -348,7 +349,10 @@ struct EventKinds {
   static constexpr EventKinds of() {
     return EventKinds((bit<Kinds>() | ...));
   }
-  constexpr bool holds(std::size_t kind) const { return (bits >> kind & 1) != 0; }
+  // All kinds from 63 on have one bit.
+  constexpr bool holds(std::size_t kind) const {
+    return (bits >> std::min<std::size_t>(kind, 63) & 1) != 0;
+  }
   constexpr bool any() const { return bits != 0; }
   friend constexpr EventKinds operator&(EventKinds a, EventKinds b) {
     return EventKinds(a.bits & b.bits);
