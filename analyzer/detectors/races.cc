@@ -65,30 +65,23 @@ bool RaceDetector::races(const BriefMark& mark, const Touch& now) {
 }
 
 bool RaceDetector::look(HistoryCell& cell, Sight& sight) {
-  Clocks::Before before = clocks_.before(sight.access.thread);
-  bool any = false;
+  const Touch& now = sight.access;
+  Clocks::Before before = clocks_.before(now.thread);
+  if (racing_.size() < cell.marks.size()) racing_.resize(cell.marks.size());
+  std::size_t racing = 0;
   for (BriefMark& mark : cell.marks) {
     if (!keeps(mark)) continue;
-    if (!before(mark)) {
-      any |= races(mark, sight.access);
-    } else if (replaced(mark, sight.access)) {
-      forget(mark);
-    }
+    bool ordered = before(mark);
+    if (!ordered && races(mark, now)) racing_[racing++] = &mark;
+    if (ordered && replaced(mark, now)) forget(mark);
   }
-  if (any) tell(cell, sight);
+  for (bool reads : {false, true}) {  // writes first
+    for (std::size_t i = 0; i < racing; ++i)
+      if (is_read(*racing_[i]) == reads)
+        found_.conflict(whole(*racing_[i]), now, sight.address, sight.size);
+  }
   keep(sight.mark);
   return false;
-}
-
-// Writes first.
-void RaceDetector::tell(HistoryCell& cell, const Sight& sight) {
-  Clocks::Before before = clocks_.before(sight.access.thread);
-  for (bool reads : {false, true}) {
-    for (const BriefMark& mark : cell.marks) {
-      if (keeps(mark) && is_read(mark) == reads && !before(mark) && races(mark, sight.access))
-        found_.conflict(whole(mark), sight.access, sight.address, sight.size);
-    }
-  }
 }
 
 }  // namespace svd

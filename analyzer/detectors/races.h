@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "detectors/clocks.h"
 #include "detectors/history.h"
@@ -34,11 +35,11 @@ class RaceDetector final : public HistoryDetector {
  private:
   bool replaced(const BriefMark& mark, const Touch& by);
   bool races(const BriefMark& mark, const Touch& now);
-  void tell(HistoryCell& cell, const Sight& sight);
 
   Mode mode_;
   Clocks clocks_;
   LockSets& lock_sets_;
+  std::vector<const BriefMark*> racing_;  // with the access at hand; grows only
 };
 
 }  // namespace svd

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dpdg/bring_near.h"
+
 namespace svd {
 namespace {
 
@@ -113,9 +115,12 @@ class Relay::Listener {
 
   void look_ahead() {
     std::uint32_t end = next_ + std::min(said_.notes - next_, kAhead);
-    for (; ahead_ != end; ++ahead_)
+    for (; ahead_ != end; ++ahead_) {
       if (const Note& note = relay_.notes_[ahead_ % kRing]; note.size != 0)
         relay_.detector_.soon(note.address, note.shared);
+      else
+        bring_near(&relay_.words_[ahead_ % kRing]);
+    }
   }
 
   void tell(const Note& note) {
@@ -163,7 +168,8 @@ void Relay::run() {
     if (next.chunk == nullptr) return;
     Listener listener(*this, next);
     try {
-      if (!failed_) next.chunk->walk(WithMoments(listener, *next.chunk, next.first));
+      if (!failed_ && detector_.follows_execution())
+        next.chunk->walk(WithMoments(listener, *next.chunk, next.first));
       listener.hear_rest();
     } catch (...) {
       failed_ = true;

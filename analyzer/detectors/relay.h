@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tells another detector, in a thread of its own, all that it is told itself, in the same order: so
-// that the costly ones run beside the walk and each other. What executed and what happened they see
-// because that thread walks the same decoded chunk, a little behind; only what the walk makes of it
-// is handed on, as short notes that say where in the chunk they belong. The walk may be in the next
-// chunk when it finishes one.
+// that the costly ones run beside the walk and each other. What executed and what happened they
+// see, if they follow it, because that thread walks the same decoded chunk, a little behind; only
+// what the walk makes of it is handed on, as short notes that say where in the chunk they belong.
+// The walk may be in the next chunk when it finishes one.
 //
 // One thread tells it, and may give it up in the middle of a chunk; any one thread waits for what
 // is finished. Until all is, the detector is used by its own thread only.
@@ -31,7 +31,8 @@ class Relay final : public Detector {
   Relay& operator=(const Relay&) = delete;
 
   // What is told up to end() is about the chunk, which stays as it is until it is finished. All
-  // that executed and happened in it has to be told. Waits until the chunk before the last one is.
+  // that executed and happened in it has to be told to who follows execution. Waits until the chunk
+  // before the last one is.
   void begin(const Chunk& chunk, Moment first);
   void end() { end(kAll); }
   // Once for each chunk that has ended, in their order: when all that was told of it has arrived;
@@ -65,7 +66,7 @@ class Relay final : public Detector {
   void atomic_block(ThreadIndex thread, bool begins, Moment now) override {
     put_word(AtomicBlock{thread, begins, now});
   }
-  bool follows_execution() const override { return true; }
+  bool follows_execution() const override { return detector_.follows_execution(); }
   void executed(const Exec&, ThreadIndex thread, Moment) override { step(thread); }
   void happened(const Event&, ThreadIndex thread) override { step(thread); }
   std::vector<RawFinding> findings() override { return {}; }

@@ -80,6 +80,7 @@ void Scan::divide() {
   auto follows = [](const Detector* detector) { return detector->follows_execution(); };
   auto apart = std::stable_partition(detectors_.begin(), detectors_.end(), std::not_fn(follows));
   if (any_wants_accesses_ && several_processors()) {
+    if (apart == detectors_.end()) apart = detectors_.begin();
     for (; apart != detectors_.end(); ++apart)
       *apart = relays_.emplace_back(std::make_unique<Relay>(**apart)).get();
   }

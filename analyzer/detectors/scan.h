@@ -41,8 +41,8 @@ class Scan : private OrderListener {
   // plain stores to atomic words. How many places there are that read what loops wait for.
   std::size_t find_waits();
   // Before the first chunk. Where this process may use a second processor each that follows
-  // execution runs in a thread of its own; not where nobody wants accesses, because there is
-  // nothing to be done beside it.
+  // execution runs in a thread of its own, or each where none does; not where nobody wants
+  // accesses, because there is nothing to be done beside it.
   void add(Detector& detector);
 
   // In the order of the trace; chunks that cannot be read are left out. All detectors have seen it

@@ -128,6 +128,7 @@ TEST(PackedList, GivesBackWhatWasPut) {
 // Writes down what it is told.
 class Diary final : public Detector {
  public:
+  explicit Diary(bool follows = true) : follows_(follows) {}
   void acquire(ThreadIndex t, ChannelId c, EdgeKind, Moment m) override {
     note("acquire", t.value + c.value, m.value);
   }
@@ -142,7 +143,7 @@ class Diary final : public Detector {
   void atomic_block(ThreadIndex t, bool begins, Moment) override {
     note("atomic", t.value, begins ? 1 : 0);
   }
-  bool follows_execution() const override { return true; }
+  bool follows_execution() const override { return follows_; }
   void executed(const Exec& exec, ThreadIndex t, Moment first) override {
     note("executed", exec.seq.value, t.value);
     note("at", first.value, t.value);
@@ -158,6 +159,8 @@ class Diary final : public Detector {
   void note(const char* what, std::uint64_t a, std::uint64_t b) {
     notes.push_back(what + std::to_string(a) + " " + std::to_string(b));
   }
+
+  bool follows_;
 };
 
 // A stretch of executions of one step, and events, which stand in it in this order.
@@ -217,8 +220,8 @@ TEST(Accessors, AreThoseOfABlockInTheWholeRun) {
 
 TEST(Relay, TellsAllInOrder) {
   std::mt19937 random(4);
-  Diary direct, told, also;
-  Relay relay(told), beside(also);
+  Diary direct, told, also, listening(false), listened(false);
+  Relay relay(told), beside(also), apart(listened);
   for (int round = 0; round < 20; ++round) {
     std::vector<unsigned> kinds(random() % 30000);
     Stretch stretch;
@@ -229,6 +232,7 @@ TEST(Relay, TellsAllInOrder) {
     }
     relay.begin(stretch.chunk(), Moment(1));
     beside.begin(stretch.chunk(), Moment(1));
+    apart.begin(stretch.chunk(), Moment(1));
     Exec exec;
     std::size_t event = 0;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -236,12 +240,14 @@ TEST(Relay, TellsAllInOrder) {
       Touch touch;
       touch.address = Addr(random());
       touch.size = 1 + (random() % 8 == 0 ? random() : random() % 8);
-      for (Detector* detector : std::initializer_list<Detector*>{&direct, &relay, &beside}) {
+      for (Detector* detector :
+           std::initializer_list<Detector*>{&direct, &relay, &beside, &listening, &apart}) {
         if (kinds[i] == 0) detector->acquire(thread, ChannelId(7), EdgeKind::kLock, Moment(i));
         if (kinds[i] == 1) detector->release(thread, ChannelId(8), EdgeKind::kLock, Moment(i));
         if (kinds[i] == 2) detector->access(touch);
         if (kinds[i] == 3) detector->fresh(touch.address, touch.size);
         if (kinds[i] == 4) detector->atomic_block(thread, i % 2 == 0, Moment(i));
+        if (!detector->follows_execution()) continue;
         if (kinds[i] == 5) detector->executed(exec, thread, Moment(1 + exec.seq.value + event));
         if (kinds[i] == 6) detector->happened(stretch.chunk().events[event], thread);
       }
@@ -250,10 +256,13 @@ TEST(Relay, TellsAllInOrder) {
     }
     relay.end();
     beside.end();
+    apart.end();
     ASSERT_EQ(relay.finish(), nullptr);
     ASSERT_EQ(beside.finish(), nullptr);
+    ASSERT_EQ(apart.finish(), nullptr);
     ASSERT_EQ(told.notes, direct.notes);
     ASSERT_EQ(also.notes, direct.notes);
+    ASSERT_EQ(listened.notes, listening.notes);
   }
 }
 
