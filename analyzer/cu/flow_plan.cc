@@ -46,7 +46,9 @@ void FlowPlans::add_step(const Shape& shape, std::uint16_t index, std::vector<Fl
     result = values_.fresh();
     ops.push_back({.kind = FlowOp::kRanges, .into = result, .a = operands.value, .b = registers});
   }
-  for (CellDef def : code_.defs(step)) values_[def.cell] = def.stack ? values_.nothing() : result;
+  for (CellDef def : code_.defs(step))
+    values_[def.cell] =
+        def.stack || code_.reg_of(def.cell) == Reg::kMxcsr ? values_.nothing() : result;
   if (step.flow == Flow::kIndirectJump || step.flow == Flow::kIndirectCall)
     operands.condition = operands.value;
   if (step.branch || operands.condition != values_.nothing())

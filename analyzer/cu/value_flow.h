@@ -12,7 +12,10 @@
 //     branch                   kept aside: conditions are asked about, and never flow
 //
 // The stack pointer, and frame pointers made of it, follow from nothing. What a function saves and
-// restores comes back as it was, because memory is exact to the byte.
+// restores comes back as it was, because memory is exact to the byte. But xsave and xrstor are one
+// instruction each: what is restored by one follows from all that was saved. Not so how is rounded
+// (mxcsr), which follows from nothing: by it all later calculations would, after the first binding
+// of a function by the linker.
 #pragma once
 
 #include <utility>

@@ -235,8 +235,10 @@ class Plain {
       state.carried_value = operands.value;
       state.carried_address = operands.address;
     }
-    for (CellDef def : code_.defs(step))
-      state.cells[def.cell] = def.stack ? Members() : ranges ? registers : operands.value;
+    for (CellDef def : code_.defs(step)) {
+      bool nothing = def.stack || code_.reg_of(def.cell) == Reg::kMxcsr;
+      state.cells[def.cell] = nothing ? Members() : ranges ? registers : operands.value;
+    }
     if (step.flow == Flow::kIndirectJump || step.flow == Flow::kIndirectCall)
       operands.condition = operands.value;
     if (!now(operands.condition).empty())
@@ -358,6 +360,63 @@ TEST(ValueFlow, IsTheDefinitionOnRandomMachineCode) {
   }
   for (char what : {'a', 'r', 'w', 'b'}) EXPECT_GT(said[what], runs) << what;
   EXPECT_GT(from_units, runs);
+}
+
+// What a binding at first use does between any two calculations.
+TEST(ValueFlow, HowIsRoundedFollowsFromNothing) {
+  constexpr std::uint64_t kShared = 0x6000, kPrivate = 0x5000, kState = 0x4000;
+  class Stores final : public SharedMemory {
+   public:
+    bool shared(Seq, bool, Addr address, std::uint64_t) override {
+      return address.value >= kShared;
+    }
+    void address(Seq, TagSet) override {}
+    UnitMember read(TagSet) override { return units.begin(0); }
+    void write(TagSet value, TagSet) override { follow.push_back(!value.empty()); }
+    void branch(Seq, TagSet) override {}
+    Units units{1};
+    std::vector<bool> follow;  // of each: its value from something
+  } stores;
+
+  Process process = TraceBuilder::text_process();
+  process.has_values = false;
+  TraceBuilder trace(process);
+  Slot load{.instruction = 0, .size = 8}, store{.instruction = 0, .size = 8, .write = true};
+  Slot restore = load, save = store;
+  restore.size = save.size = 512;
+  std::uint64_t pc = 0x401000;
+  trace.writer().run(ThreadId(1));
+  auto run = [&](const std::vector<std::uint8_t>& bytes, std::vector<Slot> slots,
+                 std::uint64_t place) {
+    Block block;
+    block.instructions = {{Pc(pc), static_cast<std::uint8_t>(bytes.size())}};
+    pc += bytes.size();
+    block.code = bytes;
+    block.slots = std::move(slots);
+    trace.writer().exec(trace.writer().add(block), &place, nullptr);
+  };
+  run({0xf2, 0x0f, 0x10, 0x07}, {load}, kShared);   // movsd xmm0,[rdi]
+  run({0x0f, 0xae, 0x06}, {save}, kState);          // fxsave [rsi]
+  run({0x0f, 0xae, 0x0e}, {restore}, kState);       // fxrstor [rsi]
+  run({0xf2, 0x0f, 0x10, 0x0e}, {load}, kPrivate);  // movsd xmm1,[rsi]
+  run({0xf2, 0x0f, 0x58, 0xc9}, {}, 0);             // addsd xmm1,xmm1
+  run({0xf2, 0x0f, 0x11, 0x0f}, {store}, kShared);  // movsd [rdi],xmm1
+  run({0xf2, 0x0f, 0x11, 0x07}, {store}, kShared);  // movsd [rdi],xmm0
+  TraceReader reader = trace.finish();
+  Diagnostics diagnostics;
+  ProgramModel model(reader, diagnostics);
+  ValueFlow flow(model.code, Fast::tracker(model, reader), 1, false, stores.units);
+  reader.scan(TraceReader::Order::kForward, {}, diagnostics, [&](const Chunk& chunk) {
+    struct Walk {
+      ValueFlow& flow;
+      Stores& stores;
+      void exec(const Exec& exec) { flow.exec(exec, 0, true, stores); }
+      void event(const Event&) {}
+    } walk{flow, stores};
+    chunk.walk(walk);
+    return true;
+  });
+  EXPECT_EQ(stores.follow, (std::vector{false, true}));
 }
 
 }  // namespace
