@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -234,6 +236,7 @@ class Completion {
     for (std::size_t i = 0; i < questions.size(); ++i) {
       if (questions[i].block) name_heap(*asked[i], questions[i].address, *questions[i].block);
     }
+    use_one_name(asked);
   }
 
   void name_heap(Finding& finding, Addr address, const HeapBlock& block) {
@@ -250,8 +253,33 @@ class Completion {
     }
     finding.memory += fmt::format(", at {}", address - block.address);
     std::vector<std::string_view> lines;
-    for (const FindingAccess& access : finding.accesses) lines.push_back(access.place.text);
-    finding.variable = common_member(lines);
+    for (const FindingAccess& access : finding.accesses) {
+      finding.variable = better_name(finding.variable, member_at(access));
+      lines.push_back(access.place.text);
+    }
+    if (finding.variable.empty()) finding.variable = common_member(lines);
+  }
+
+  // What several findings call the same by another object is called by one name.
+  static void use_one_name(std::span<Finding* const> findings) {
+    std::map<std::pair<std::string, std::string>, std::string> names;
+    auto name_of = [&names](const Finding& finding) -> std::string& {
+      return names[{finding.memory, last_member(finding.variable)}];
+    };
+    for (const Finding* finding : findings)
+      name_of(*finding) = better_name(name_of(*finding), finding->variable);
+    for (Finding* finding : findings) finding->variable = name_of(*finding);
+  }
+
+  // What DWARF has for code of the program, and what was inlined into it; "" where that is no
+  // member of anything, or one that only a library knows.
+  std::string member_at(const FindingAccess& access) {
+    if (access.kernel || access.stack.empty()) return {};
+    const CodePlace& place = access.stack.front().place;
+    if (place.module != access.place.module) return {};
+    std::string name = source_.places.operand(place.pc);
+    bool member = name.find("->") != std::string::npos && name.find("_M_") == std::string::npos;
+    return member ? name : "";
   }
 
   const Source& source_;

@@ -11,10 +11,6 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-std::string last_member(const std::string& expression) {
-  return expression.substr(expression.find_last_of(".>") + 1);
-}
-
 // The code of a line: no comment, and nothing in quotes.
 std::string code_of(std::string_view line) {
   std::string code;
@@ -37,6 +33,26 @@ std::string code_of(std::string_view line) {
 
 }  // namespace
 
+std::string without_indexes(const std::string& name) {
+  std::string text;
+  bool index = false;
+  for (char c : name) {
+    index = index || c == '[';
+    if (!index) text += c;
+    index = index && c != ']';
+  }
+  return text;
+}
+
+std::string last_member(const std::string& name) {
+  std::string text = without_indexes(name);
+  return text.substr(text.find_last_of(".>") + 1);
+}
+
+std::string better_name(const std::string& one, const std::string& other) {
+  return one.empty() || (one.starts_with("this->") && !other.empty()) ? other : one;
+}
+
 std::vector<std::string> member_expressions(std::string_view line) {
   std::vector<std::string> found;
   std::string code = code_of(line);
@@ -53,16 +69,20 @@ std::vector<std::string> member_expressions(std::string_view line) {
     bool number = std::isdigit(static_cast<unsigned char>(code[i])) != 0;
     std::string expression = word_at(i);
     i += expression.size();
-    bool member = false;
+    std::vector<std::size_t> links;  // where they begin in the expression
     while (!number) {
       std::size_t link = code.compare(i, 2, "->") == 0 ? 2 : code.compare(i, 1, ".") == 0 ? 1 : 0;
       std::string next = link == 0 ? "" : word_at(i + link);
       if (next.empty()) break;
+      links.push_back(expression.size());
       expression += code.substr(i, link) + next;
       i += link + next.size();
-      member = true;
     }
-    if (member && code.compare(i, 1, "(") != 0) found.push_back(expression);
+    if (!links.empty() && code.compare(i, 1, "(") == 0) {
+      expression.resize(links.back());
+      links.pop_back();
+    }
+    if (!links.empty()) found.push_back(expression);
   }
   return found;
 }

@@ -2,7 +2,7 @@
 //
 // What the source calls a piece of memory that no symbol names: the member expression, such as
 // "buf->outcnt", that all the lines which access it have in common. A guess from the text of lines,
-// made only where it is the only one possible.
+// made only where it is the only one possible, and where DWARF does not tell.
 #pragma once
 
 #include <string>
@@ -11,8 +11,18 @@
 
 namespace svd {
 
-// Member expressions of a line of C or C++, without calls of member functions: "a->b", "x.y.z".
+// Member expressions of a line of C or C++: "a->b", "x.y.z". Of the call of a member function it is
+// what it is called for: "a->b" of "a->b.size()".
 std::vector<std::string> member_expressions(std::string_view line);
+
+// "entries.value" of "entries[58].value".
+std::string without_indexes(const std::string& name);
+
+// "outcnt" of "buf->outcnt[2]".
+std::string last_member(const std::string& name);
+
+// Of two names of one thing the one that says more; the first if neither does.
+std::string better_name(const std::string& one, const std::string& other);
 
 // Of those whose last member stands in every line that has any at all; "" unless that is one.
 std::string common_member(const std::vector<std::string_view>& lines);

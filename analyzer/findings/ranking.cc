@@ -13,6 +13,8 @@
 #include <tuple>
 #include <utility>
 
+#include "findings/member_names.h"
+
 namespace svd {
 namespace {
 
@@ -36,18 +38,6 @@ int tier(const Finding& finding) {
 
 bool is_log(const Finding& finding) { return finding.detectors.front() == "svd-log"; }
 
-// "entries[].value" of "entries[58].value".
-std::string of_any_element(const std::string& variable) {
-  std::string text;
-  bool index = false;
-  for (char c : variable) {
-    if (c == ']') index = false;
-    if (!index) text += c;
-    if (c == '[') index = true;
-  }
-  return text;
-}
-
 // What the program calls places in allocated memory, where some finding knows.
 std::map<std::string, std::string> names_of_memory(const std::vector<Finding>& findings) {
   std::map<std::string, std::string> names;
@@ -62,9 +52,9 @@ std::map<std::string, std::string> names_of_memory(const std::vector<Finding>& f
 // so is what one system call read or wrote.
 std::string subject(const Finding& finding, const std::map<std::string, std::string>& names) {
   if (has(finding, "declared-atomic") || has(finding, "svd-cycle")) return "";
-  if (!finding.variable.empty()) return of_any_element(finding.variable);
+  if (!finding.variable.empty()) return without_indexes(finding.variable);
   if (auto name = names.find(finding.memory); name != names.end())
-    return of_any_element(name->second);
+    return without_indexes(name->second);
   const FindingAccess& access = finding.accesses.front();
   auto by_kernel = std::find_if(finding.accesses.begin(), finding.accesses.end(),
                                 [](const FindingAccess& a) { return a.kernel; });

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "findings/member_names.h"
 #include "svd/trace/result.h"
 
 namespace svd {
@@ -123,6 +124,8 @@ std::string fingerprint(const Finding& finding) {
     mix(access.place.text.empty() ? fmt::format("{:x}", access.place.offset) : access.place.text);
     mix(access.kind == TouchKind::kRead ? "r" : "w");
   }
+  // One line can access several members.
+  if (!finding.memory.empty()) mix(last_member(finding.variable));
   return fmt::format("{:016x}", hash);
 }
 
