@@ -28,7 +28,7 @@ class ByteSet {
   // Whether some byte of [address, address + size) is in it.
   bool any(Addr address, std::uint64_t size) const {
     std::uint64_t at = address.value;
-    if ((at & 63) + size <= 64) {
+    if (size <= 64 - (at & 63)) {
       const Page* page = pages_.find(at >> kPageBits);
       return page != nullptr && size > 0 && ((*page)[word_of(at)] & bits_of(at, size)) != 0;
     }
@@ -64,12 +64,12 @@ class ByteSet {
   void each_present(Addr address, std::uint64_t size, F&& f) const {
     if (size == 0) return;
     std::uint64_t at = address.value;
-    pages_.each_between(at >> kPageBits, (at + size - 1) >> kPageBits,
-                        [&](std::uint64_t number, Page& page) {
-                          std::uint64_t begin = std::max(number << kPageBits, at);
-                          std::uint64_t room = kPageBytes - begin % kPageBytes;
-                          each_word(page, begin, std::min(room, at + size - begin), f);
-                        });
+    std::uint64_t last = at + std::min(size - 1, ~at);
+    pages_.each_between(at >> kPageBits, last >> kPageBits, [&](std::uint64_t number, Page& page) {
+      std::uint64_t begin = std::max(number << kPageBits, at);
+      std::uint64_t room = kPageBytes - begin % kPageBytes;
+      each_word(page, begin, std::min(room, last - begin + 1), f);
+    });
   }
 
   // f(word, its bits that are meant) for bytes of one page.

@@ -72,7 +72,8 @@ OnlineMemory::ViewIndex OnlineMemory::bring_front(std::size_t thread, BlockNumbe
 // f(first view) of the blocks of the range that have one.
 template <class F>
 void OnlineMemory::each_block(std::uint64_t address, std::uint64_t size, F&& f) {
-  BlockNumber first = address / kBlock, end = (address + size - 1) / kBlock + 1;
+  BlockNumber first = address / kBlock;
+  BlockNumber end = (address + std::min(size - 1, ~address)) / kBlock + 1;
   pages_.each_between(first / kPageBlocks, (end - 1) / kPageBlocks,
                       [&](std::uint64_t number, Page& page) {
                         BlockNumber begin = number * kPageBlocks;

@@ -167,10 +167,11 @@ class Shadow {
     auto in_page = [&](std::uint64_t number, Page& page) {
       std::uint64_t begin = std::max(address.value, number * kPageBytes);
       std::uint64_t end = std::min(last, number * kPageBytes + kPageBytes - 1);
-      for (std::uint64_t at = begin - begin % kWord; at <= end; at += kWord) {
+      for (std::uint64_t at = begin - begin % kWord;; at += kWord) {
         Word& word = page[at % kPageBytes / kWord];
         std::uint64_t from = std::max(at, begin);
         if (word != kNone) f(word, at, from - at, std::min(at + kWord - 1, end) - from + 1);
+        if (end - at < kWord) break;  // the next one may lie behind all memory
       }
     };
     pages_.each_between(address.value / kPageBytes, last / kPageBytes, in_page);

@@ -184,14 +184,19 @@ void SyncModel::barrier(const At& at, const Sync& sync) {
   }
 }
 
-// The first to begin does it, but others may come back before it does: they acquire from what it
-// has done by then.
+// One of those who have called when the first one comes back did it, which is not told, and then it
+// is done.
 void SyncModel::once(const At& at, const Sync& sync) {
-  ThreadIndex doer = doers_.emplace(sync.object, at.thread).first->second;
-  if (sync.phase == Phase::kBegin || doer == at.thread) return;
+  Once& once = onces_[sync.object];
   ChannelId done = channel(sync.object, Part::kOnce);
-  at.listener.release(doer, done, EdgeKind::kOrder, at.now);
-  at.listener.acquire(at.thread, done, EdgeKind::kOrder, at.now);
+  if (!once.done) {
+    once.callers.insert(at.thread);
+    if (sync.phase == Phase::kBegin) return;
+    once.done = true;
+    for (ThreadIndex caller : once.callers)
+      at.listener.release(caller, done, EdgeKind::kOrder, at.now);
+  }
+  if (sync.phase != Phase::kBegin) at.listener.acquire(at.thread, done, EdgeKind::kOrder, at.now);
 }
 
 }  // namespace svd

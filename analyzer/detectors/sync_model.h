@@ -8,7 +8,7 @@
 //   condition          a wait unlocks and locks its mutex; what was signalled is acquired
 //   semaphore, futex   post and wake release, a successful wait acquires
 //   barrier            who leaves a round acquires from all who came to it
-//   once               who finds it done acquires from who did it
+//   once               who comes back acquires from all who had called when the first one came back
 //   create, join       the child acquires from its creator, who joins acquires from the child
 //   atomic accesses    a write releases, and any read of that address acquires
 //   flags              the same; what a loop waits for, one had to wait for
@@ -19,6 +19,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -89,6 +90,10 @@ class SyncModel {
     std::uint64_t arrived = 0;
     std::uint64_t round = 0;
   };
+  struct Once {
+    std::set<ThreadIndex> callers{};  // before it is done
+    bool done = false;
+  };
   struct Wait {
     Addr condition{}, mutex{};
   };
@@ -123,7 +128,7 @@ class SyncModel {
   std::unordered_map<Key, ChannelId, KeyHash> channels_;
   std::unordered_map<Addr, Barrier> barriers_;
   std::map<std::pair<Addr, ThreadIndex>, std::uint64_t> rounds_;  // that threads wait for
-  std::unordered_map<Addr, ThreadIndex> doers_;                   // of what is done once
+  std::unordered_map<Addr, Once> onces_;
 };
 
 }  // namespace svd

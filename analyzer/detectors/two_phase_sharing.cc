@@ -9,6 +9,8 @@ namespace svd {
 namespace {
 
 constexpr std::uint64_t kWidest = 8;  // of words
+// Of larger memory that is given back only pages count that somebody accessed.
+constexpr std::uint64_t kLarge = 1U << 16;
 
 }  // namespace
 
@@ -36,12 +38,16 @@ std::size_t Births::lifetime(Addr address) const {
 void SharingScan::access(const Touch& access) {
   std::uint32_t thread = access.thread.value + 1U;
   bool word = access.atomic && access.size <= kWidest && access.address.value % access.size == 0;
-  memory_.update(access.address, access.size, [&](Addr, unsigned, Known& known) {
+  auto learn = [&](Addr, unsigned, Known& known) {
     if (known.thread == 0) known.thread = thread & 0xffff;
     known.several = known.several || known.thread != thread;
     known.written = known.written || access.writes();
     if (word) known.locked = access.size & 15;
-  });
+  };
+  if (access.kind == TouchKind::kFree && access.size > kLarge)
+    memory_.update_present(access.address, access.size, learn);
+  else
+    memory_.update(access.address, access.size, learn);
 }
 
 void SharingScan::fresh(Addr address, std::uint64_t size) {

@@ -255,12 +255,12 @@ class ByteShadow {
   template <class F>
   void each_present(std::uint64_t at, std::uint64_t size, F&& f) const {
     if (size == 0) return;
-    pages_.each_between(at >> kPageBits, (at + size - 1) >> kPageBits,
-                        [&](std::uint64_t number, Page& page) {
-                          std::uint64_t begin = std::max(number << kPageBits, at);
-                          std::uint64_t room = kPageBytes - (begin & (kPageBytes - 1));
-                          f(page, begin, std::min(room, at + size - begin));
-                        });
+    std::uint64_t last = at + std::min(size - 1, ~at);
+    pages_.each_between(at >> kPageBits, last >> kPageBits, [&](std::uint64_t number, Page& page) {
+      std::uint64_t begin = std::max(number << kPageBits, at);
+      std::uint64_t room = kPageBytes - (begin & (kPageBytes - 1));
+      f(page, begin, std::min(room, last - begin + 1));
+    });
   }
 
   // Cells are aligned; f(address, offset in the cell, length).

@@ -35,11 +35,11 @@ std::string code_of(std::string_view line) {
 
 std::string without_indexes(const std::string& name) {
   std::string text;
-  bool index = false;
+  int depth = 0;
   for (char c : name) {
-    index = index || c == '[';
-    if (!index) text += c;
-    index = index && c != ']';
+    if (c == '[') ++depth;
+    if (depth == 0) text += c;
+    if (c == ']') --depth;
   }
   return text;
 }
@@ -50,7 +50,10 @@ std::string last_member(const std::string& name) {
 }
 
 std::string better_name(const std::string& one, const std::string& other) {
-  return one.empty() || (one.starts_with("this->") && !other.empty()) ? other : one;
+  auto says_little = [](const std::string& name) {
+    return name.empty() || name.starts_with("this->");
+  };
+  return one.empty() || (says_little(one) && !says_little(other)) ? other : one;
 }
 
 std::vector<std::string> member_expressions(std::string_view line) {

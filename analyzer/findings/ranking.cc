@@ -47,22 +47,26 @@ std::map<std::string, std::string> names_of_memory(const std::vector<Finding>& f
   return names;
 }
 
+// "64 bytes of open (a.cc:18)", of memory that has been allocated.
+std::string block(const Finding& finding) {
+  return finding.memory.substr(0, finding.memory.rfind(", at "));
+}
+
 // Findings with the same key are about the same; "" is about nothing else. Elements of an array are
 // the same, and where no debug information tells what the parts of a block of memory are, it is;
-// so is what one system call read or wrote.
+// so is what one system call read or wrote. One name can mean members of several types.
 std::string subject(const Finding& finding, const std::map<std::string, std::string>& names) {
   if (has(finding, "declared-atomic") || has(finding, "svd-cycle")) return "";
-  if (!finding.variable.empty()) return without_indexes(finding.variable);
+  if (!finding.variable.empty()) return block(finding) + without_indexes(finding.variable);
   if (auto name = names.find(finding.memory); name != names.end())
-    return without_indexes(name->second);
+    return block(finding) + without_indexes(name->second);
   const FindingAccess& access = finding.accesses.front();
   auto by_kernel = std::find_if(finding.accesses.begin(), finding.accesses.end(),
                                 [](const FindingAccess& a) { return a.kernel; });
   if (finding.memory.empty() && by_kernel != finding.accesses.end())
     return fmt::format("call before {}", by_kernel->seq.value);
   if (finding.memory.empty()) return fmt::format("{:#x}", access.address.value);
-  if (access.place.pc.value != 0 && access.place.line == 0)
-    return finding.memory.substr(0, finding.memory.rfind(", at "));
+  if (access.place.pc.value != 0 && access.place.line == 0) return block(finding);
   return finding.memory;
 }
 

@@ -21,7 +21,9 @@
 #include "detectors/packed_list.h"
 #include "detectors/relay.h"
 #include "detectors/scan.h"
+#include "detectors/shadow.h"
 #include "detectors/two_phase_sharing.h"
+#include "dpdg/byte_shadow.h"
 #include "support/detector_run.h"
 
 namespace svd::test {
@@ -122,6 +124,35 @@ TEST(PackedList, GivesBackWhatWasPut) {
     }
     list.each_of(numbers, [&some](std::uint32_t number) { some.push_back(number); });
     EXPECT_EQ(some, expected);
+  }
+}
+
+// Also of a range that claims more than there is.
+TEST(Memory, EndsWhereAddressesEnd) {
+  constexpr std::uint64_t kLast = ~std::uint64_t{0};
+  for (std::uint64_t size : {std::uint64_t{16}, std::uint64_t{4096}, kLast}) {
+    Addr last(kLast - 15), first(kLast - std::max<std::uint64_t>(size, 16) + 1);
+    ByteSet bytes;
+    bytes.add(last, 16);
+    EXPECT_TRUE(bytes.any(first, size));
+    bytes.remove(last, size);
+    EXPECT_FALSE(bytes.any(first, size));
+
+    ByteShadow<int> words;
+    words.set(last, 16, 1);
+    EXPECT_TRUE(words.any(first, size));
+    words.clear(last, size);
+    EXPECT_FALSE(words.any(first, size));
+
+    Shadow<int> cells;
+    cells.touch(last, 16, [](int& cell, Addr, std::uint64_t) { cell = 1; });
+    int sum = 0;
+    auto add = [&sum](int& cell, Addr, std::uint64_t) { sum += cell; };
+    cells.visit(first, size, add);
+    EXPECT_EQ(sum, 2);
+    cells.clear(last, size);
+    cells.visit(first, size, add);
+    EXPECT_EQ(sum, 2);
   }
 }
 
@@ -301,20 +332,22 @@ TEST(Relay, AnAccessArrivesAsItWas) {
 }
 
 TEST(Relay, AFailureComesBackAtTheEndOfTheStretch) {
-  Diary diary;
-  Relay relay(diary);
-  Chunk chunk;
-  relay.begin(chunk, Moment(1));
-  relay.access({});
-  relay.fresh(Addr(1), 1);
-  relay.end();
-  EXPECT_THROW(std::rethrow_exception(relay.finish()), std::runtime_error);
-  EXPECT_TRUE(diary.notes.empty());
-  relay.begin(chunk, Moment(1));
-  relay.fresh(Addr(2), 1);
-  relay.end();
-  EXPECT_EQ(relay.finish(), nullptr);
-  EXPECT_TRUE(diary.notes.empty());  // what failed is told no more
+  for (bool follows : {true, false}) {
+    Diary diary(follows);
+    Relay relay(diary);
+    Chunk chunk;
+    relay.begin(chunk, Moment(1));
+    relay.access({});
+    relay.fresh(Addr(1), 1);
+    relay.end();
+    EXPECT_THROW(std::rethrow_exception(relay.finish()), std::runtime_error);
+    EXPECT_TRUE(diary.notes.empty());
+    relay.begin(chunk, Moment(1));
+    relay.fresh(Addr(2), 1);
+    relay.end();
+    EXPECT_EQ(relay.finish(), nullptr);
+    EXPECT_TRUE(diary.notes.empty());  // what failed is told no more
+  }
 }
 
 TEST(Relay, OneIsToldWhileTheOneBeforeIsFollowed) {

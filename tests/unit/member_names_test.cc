@@ -34,6 +34,7 @@ TEST(MemberNames, AreGuessedWhereOnlyOneIsPossible) {
 
 TEST(MemberNames, AreOfAllElements) {
   EXPECT_EQ(without_indexes("entries[58].value[...]"), "entries.value");
+  EXPECT_EQ(without_indexes("a[b[1]].c"), "a.c");
   EXPECT_EQ(last_member("queue->slots[...].owner"), "owner");
   EXPECT_EQ(last_member("mail->parcel[...]"), "parcel");
   EXPECT_EQ(last_member("count"), "count");
@@ -44,6 +45,7 @@ TEST(MemberNames, OfAnObjectWithANameSayMore) {
   EXPECT_EQ(better_name("s->cart", "this->cart"), "s->cart");
   EXPECT_EQ(better_name("", "this->cart"), "this->cart");
   EXPECT_EQ(better_name("this->cart", ""), "this->cart");
+  EXPECT_EQ(better_name("this->cart", "this->total"), "this->cart");
 }
 
 }  // namespace
