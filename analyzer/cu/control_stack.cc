@@ -23,19 +23,26 @@ void ControlStack::at(Seq parent) {
 }
 
 void ControlStack::decide(Seq seq, Pc pc, Pc end, TagSet condition) {
-  if (!abstract_) forget_last_round(pc, end);
+  Seq parent = abstract_ ? parent_ : forget_last_round(pc, end);
   auto outer = abstract_ ? innermost_ : static_cast<std::uint32_t>(decisions_.size());
-  decisions_.push_back({seq, pc, end, condition, outer});
+  decisions_.push_back({seq, parent, pc, end, condition, outer});
   if (!abstract_) innermost_ = static_cast<std::uint32_t>(decisions_.size());
 }
 
-// A loop's next round takes the place of the one before: of branches that end at the same place,
-// one after the other, the same one is there already. The innermost has to be of this activation.
-void ControlStack::forget_last_round(Pc pc, Pc end) {
-  if (decisions_.empty() || decisions_.back().seq != parent_) return;
-  for (std::size_t i = decisions_.size(); i-- > 0 && decisions_[i].end == end;) {
-    if (decisions_[i].pc == pc) return decisions_.resize(i);
+// A loop's next round takes the place of the one before: of branches of this activation that end at
+// the same place, one after the other, the same one is there already. What decides about the branch
+// then.
+Seq ControlStack::forget_last_round(Pc pc, Pc end) {
+  Seq parent = parent_;
+  for (std::size_t i = decisions_.size(); i-- > 0;) {
+    const Decision& decision = decisions_[i];
+    if (decision.seq != parent || decision.end != end) break;
+    parent = decision.parent;
+    if (decision.pc != pc) continue;
+    decisions_.resize(i);
+    return parent;
   }
+  return parent_;
 }
 
 }  // namespace svd

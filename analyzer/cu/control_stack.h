@@ -37,10 +37,12 @@ class ControlStack {
   }
 
  private:
-  void forget_last_round(Pc pc, Pc end);
+  Seq forget_last_round(Pc pc, Pc end);
 
   struct Decision {
     Seq seq{};
+    Seq parent{};  // what had decided about it: the one before in the list, or the activation's
+                   // call
     Pc pc{};
     Pc end{};
     TagSet condition{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What computational units are made of, against plain containers: units, sets of units, plans.
+// What computational units are made of, against plain containers: units, sets of units, plans; and
+// what decided.
 
 #include <gtest/gtest.h>
 
@@ -10,12 +11,39 @@
 #include <utility>
 #include <vector>
 
+#include "cu/control_stack.h"
 #include "cu/part_plans.h"
 #include "cu/tag_sets.h"
 #include "cu/units.h"
+#include "dpdg/control_tracker.h"
 
 namespace svd::test {
 namespace {
+
+// Of branches at 0x10 and 0x20, which end at 0x30.
+TEST(ControlStack, ARoundTakesThePlaceOfTheOneBeforeInItsActivation) {
+  ControlStack stack;
+  auto count = [&stack] {
+    int all = 0;
+    stack.each([&all](TagSet) { return ++all > 0; });
+    return all;
+  };
+  stack.at(kNoParent);
+  stack.decide(Seq(1), Pc(0x10), Pc(0x30), {});
+  stack.at(Seq(1));
+  stack.decide(Seq(2), Pc(0x20), Pc(0x30), {});
+  stack.at(Seq(2));
+  stack.decide(Seq(3), Pc(0x10), Pc(0x30), {});  // the next round
+  EXPECT_EQ(count(), 1);
+  stack.at(Seq(4));  // a call, of the same function
+  stack.decide(Seq(5), Pc(0x20), Pc(0x30), {});
+  stack.at(Seq(5));
+  stack.decide(Seq(6), Pc(0x10), Pc(0x30), {});
+  EXPECT_EQ(count(), 3);
+  stack.at(Seq(6));
+  stack.decide(Seq(7), Pc(0x20), Pc(0x30), {});  // its next round
+  EXPECT_EQ(count(), 2);
+}
 
 TEST(TagSets, WhatIsHeldStaysWhatItIs) {
   std::mt19937 random(3);
