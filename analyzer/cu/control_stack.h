@@ -41,8 +41,7 @@ class ControlStack {
 
   struct Decision {
     Seq seq{};
-    Seq parent{};  // what had decided about it: the one before in the list, or the activation's
-                   // call
+    Seq parent{};  // what decided about it: the one before it, or the activation's call
     Pc pc{};
     Pc end{};
     TagSet condition{};
