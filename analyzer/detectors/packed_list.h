@@ -9,6 +9,7 @@
 // small.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -53,14 +54,17 @@ class PackedList {
     return coder.get(at);
   }
 
-  // Calls f(const T&) for each, in order.
+  // Calls f(const T&) for each from `begin` up to `end`, in order.
   template <class F>
-  void each(F&& f) const {
-    Coder coder;
-    for (const Bytes& page : pages_) {
-      const std::uint8_t* at = page.data();
-      const std::uint8_t* end = at + page.size();
-      while (at != end) f(coder.get(at));
+  void each(std::size_t begin, std::size_t end, F&& f) const {
+    for (std::size_t next = begin / kBlock * kBlock; next < end;) {
+      const Block& block = blocks_[next / kBlock];
+      Coder coder = block.coder;
+      const std::uint8_t* at = pages_[block.page].data() + block.begin;
+      for (std::size_t stop = std::min(next + kBlock, end); next < stop; ++next) {
+        T element = coder.get(at);
+        if (next >= begin) f(element);
+      }
     }
   }
   // The same for some, by their numbers, which ascend.

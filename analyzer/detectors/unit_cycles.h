@@ -4,6 +4,7 @@
 // unit_graph.h makes, when all is known.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -65,7 +66,7 @@ class UnitCycles {
   // Which nodes they are in components_; 0 where no cycle can be.
   std::vector<std::uint32_t> members_, points_;
   std::uint32_t count_ = 0;
-  std::vector<std::uint32_t> arcs_;  // between nodes
+  std::array<std::vector<std::uint32_t>, 2> arcs_;  // between nodes: the earlier, the later ones
   std::optional<Components> components_;
 };
 

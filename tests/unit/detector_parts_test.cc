@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <random>
@@ -112,9 +113,14 @@ TEST(PackedList, GivesBackWhatWasPut) {
     plain.push_back(static_cast<std::uint32_t>(random()) >> random() % 32);
     list.push_back(plain.back());
   }
-  std::vector<std::uint32_t> all;
-  list.each([&](std::uint32_t number) { all.push_back(number); });
-  EXPECT_EQ(all, plain);
+  for (std::size_t begin : {0U, 1U, 511U, 512U, 700'001U, 1'000'000U}) {
+    for (std::size_t end : {std::size_t{700'001}, plain.size()}) {
+      std::vector<std::uint32_t> some;
+      std::vector<std::uint32_t> expected(plain.data() + std::min(begin, end), plain.data() + end);
+      list.each(begin, end, [&some](std::uint32_t number) { some.push_back(number); });
+      EXPECT_EQ(some, expected);
+    }
+  }
   for (std::size_t i = 0; i < plain.size(); i += 97) ASSERT_EQ(list[i], plain[i]);
   for (unsigned apart : {1U, 3U, 5000U}) {
     std::vector<std::uint32_t> numbers, some, expected;
