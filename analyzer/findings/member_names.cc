@@ -49,6 +49,17 @@ std::string last_member(const std::string& name) {
   return text.substr(text.find_last_of(".>") + 1);
 }
 
+std::size_t depth_behind(const std::string& name) {
+  std::size_t depth = 0;
+  int brackets = 0;
+  for (char c : name) {
+    if (c == ')' || (c == '[' && brackets++ == 0)) ++depth;
+    if (c == ']') --brackets;
+    if (brackets == 0 && (c == '.' || c == '>')) depth = 0;
+  }
+  return depth + std::min(name.find_first_not_of('*'), name.size());
+}
+
 std::string better_name(const std::string& one, const std::string& other) {
   auto says_little = [](const std::string& name) {
     return name.empty() || name.starts_with("this->");

@@ -5,6 +5,7 @@
 // made only where it is the only one possible, and where DWARF does not tell.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ std::string without_indexes(const std::string& name);
 
 // "outcnt" of "buf->outcnt[2]".
 std::string last_member(const std::string& name);
+
+// How many pointers and arrays it leads through behind its last member: none in "q->slots", one in
+// "q->slots[...]" and "*q->slots".
+std::size_t depth_behind(const std::string& name);
 
 // Of two names of one thing the one that says more; the first if neither does.
 std::string better_name(const std::string& one, const std::string& other);

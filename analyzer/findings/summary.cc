@@ -124,8 +124,9 @@ std::string fingerprint(const Finding& finding) {
     mix(access.place.text.empty() ? fmt::format("{:x}", access.place.offset) : access.place.text);
     mix(access.kind == TouchKind::kRead ? "r" : "w");
   }
-  // One line can access several members.
-  if (!finding.memory.empty()) mix(last_member(finding.variable));
+  // One line can access several members, and what one of them points to.
+  if (!finding.memory.empty())
+    mix(last_member(finding.variable) + std::string(depth_behind(finding.variable), '*'));
   return fmt::format("{:016x}", hash);
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be said of memory by the text of the lines that access it.
+// What can be said of memory by the text of the lines that access it, and by its name.
 
 #include "findings/member_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "findings/summary.h"
 
 namespace svd::test {
 namespace {
@@ -38,6 +40,36 @@ TEST(MemberNames, AreOfAllElements) {
   EXPECT_EQ(last_member("queue->slots[...].owner"), "owner");
   EXPECT_EQ(last_member("mail->parcel[...]"), "parcel");
   EXPECT_EQ(last_member("count"), "count");
+}
+
+TEST(MemberNames, SayHowFarBehindThemItIs) {
+  EXPECT_EQ(depth_behind("q->slots"), 0U);
+  EXPECT_EQ(depth_behind("q->slots[2].owner"), 0U);
+  EXPECT_EQ(depth_behind("q->slots[...]"), 1U);
+  EXPECT_EQ(depth_behind("q->a[b[1].c]"), 1U);
+  EXPECT_EQ(depth_behind("*q->slots"), 1U);
+  EXPECT_EQ(depth_behind("*q->slots[...]"), 2U);
+  EXPECT_EQ(depth_behind("(*q->slots)[...]"), 2U);
+  EXPECT_EQ(depth_behind("(*q->slots)->owner"), 0U);
+  EXPECT_EQ(depth_behind(""), 0U);
+}
+
+Finding race_on(const std::string& name) {
+  Finding finding;
+  finding.detectors = {"race-hb"};
+  finding.memory = "64 bytes of make (queue.c:9), at 0";
+  finding.variable = name;
+  finding.accesses.resize(2);
+  for (FindingAccess& access : finding.accesses) access.place.text = "q->slots[q->used++] = item;";
+  return finding;
+}
+
+// A queue's array can be raced for in one line with the pointer to it.
+TEST(Fingerprint, TellsAPointerFromWhatItPointsTo) {
+  EXPECT_NE(fingerprint(race_on("q->slots")), fingerprint(race_on("q->slots[...]")));
+  EXPECT_NE(fingerprint(race_on("q->slots")), fingerprint(race_on("q->used")));
+  EXPECT_EQ(fingerprint(race_on("q->slots[...]")), fingerprint(race_on("queue->slots[3]")));
+  EXPECT_EQ(fingerprint(race_on("q->slots[...]")), fingerprint(race_on("*q->slots")));
 }
 
 TEST(MemberNames, OfAnObjectWithANameSayMore) {
