@@ -278,7 +278,7 @@ class Completion {
     const CodePlace& place = access.stack.front().place;
     if (place.module != access.place.module) return {};
     std::string name = source_.places.operand(place.pc);
-    bool member = name.find("->") != std::string::npos && name.find("_M_") == std::string::npos;
+    bool member = name.find("->") != std::string::npos && !has_reserved(name);
     return member ? name : "";
   }
 

@@ -60,6 +60,15 @@ std::size_t depth_behind(const std::string& name) {
   return depth + std::min(name.find_first_not_of('*'), name.size());
 }
 
+bool has_reserved(std::string_view name) {
+  for (std::size_t i = 0; i + 1 < name.size(); ++i) {
+    if (name[i] != '_' || (i > 0 && is_word(name[i - 1]))) continue;
+    if (name[i + 1] == '_' || std::isupper(static_cast<unsigned char>(name[i + 1])) != 0)
+      return true;
+  }
+  return false;
+}
+
 std::string better_name(const std::string& one, const std::string& other) {
   auto says_little = [](const std::string& name) {
     return name.empty() || name.starts_with("this->");

@@ -26,6 +26,10 @@ std::string last_member(const std::string& name);
 // "q->slots[...]" and "*q->slots".
 std::size_t depth_behind(const std::string& name);
 
+// Whether a word in it is one of those that C and C++ both keep for their libraries: "_Head",
+// "__begin_", not "_count". C++ also keeps "a__b", but programs in C may have it.
+bool has_reserved(std::string_view name);
+
 // Of two names of one thing the one that says more; the first if neither does.
 std::string better_name(const std::string& one, const std::string& other);
 

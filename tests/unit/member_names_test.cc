@@ -54,6 +54,13 @@ TEST(MemberNames, SayHowFarBehindThemItIs) {
   EXPECT_EQ(depth_behind(""), 0U);
 }
 
+TEST(MemberNames, AreTheLibrarysWhereTheyAreReserved) {
+  for (const char* name : {"list->__begin_", "this->_M_impl", "_Head->count", "__first->count"})
+    EXPECT_TRUE(has_reserved(name)) << name;
+  for (const char* name : {"list->_count", "list->count_", "list->a__b", "list->a_B", "list->_"})
+    EXPECT_FALSE(has_reserved(name)) << name;
+}
+
 Finding race_on(const std::string& name) {
   Finding finding;
   finding.detectors = {"race-hb"};
