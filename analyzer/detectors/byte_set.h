@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 
+#include "dpdg/byte_pages.h"
 #include "dpdg/page_table.h"
 #include "svd/trace/types.h"
 
@@ -16,60 +17,45 @@ class ByteSet {
  public:
   void add(Addr address, std::uint64_t size) {
     each_page(address.value, size, [this](std::uint64_t at, std::uint64_t bytes) {
-      each_word(pages_.make(at >> kPageBits), at, bytes,
+      each_word(pages_.make(at >> kBytePageBits), at, bytes,
                 [](std::uint64_t& word, auto bits) { word |= bits; });
     });
   }
 
   void remove(Addr address, std::uint64_t size) {
-    each_present(address, size, [](std::uint64_t& word, std::uint64_t bits) { word &= ~bits; });
+    each_present_word(address, size,
+                      [](std::uint64_t& word, std::uint64_t bits) { word &= ~bits; });
   }
 
   // Whether some byte of [address, address + size) is in it.
   bool any(Addr address, std::uint64_t size) const {
     std::uint64_t at = address.value;
     if (size <= 64 - (at & 63)) {
-      const Page* page = pages_.find(at >> kPageBits);
+      const Page* page = pages_.find(at >> kBytePageBits);
       return page != nullptr && size > 0 && ((*page)[word_of(at)] & bits_of(at, size)) != 0;
     }
     bool found = false;
-    each_present(address, size,
-                 [&](std::uint64_t& word, std::uint64_t bits) { found |= (word & bits) != 0; });
+    each_present_word(address, size, [&](std::uint64_t& word, std::uint64_t bits) {
+      found |= (word & bits) != 0;
+    });
     return found;
   }
 
  private:
-  static constexpr unsigned kPageBits = 12;
-  static constexpr std::uint64_t kPageBytes = std::uint64_t{1} << kPageBits;
-  using Page = std::array<std::uint64_t, kPageBytes / 64>;
+  using Page = std::array<std::uint64_t, kBytePage / 64>;
 
-  static std::size_t word_of(std::uint64_t at) { return at % kPageBytes / 64; }
+  static std::size_t word_of(std::uint64_t at) { return at % kBytePage / 64; }
   // Of bytes that lie in one word.
   static std::uint64_t bits_of(std::uint64_t at, std::uint64_t size) {
     return ~std::uint64_t{0} >> (64 - size) << (at & 63);
   }
 
-  template <class F>
-  static void each_page(std::uint64_t at, std::uint64_t size, F&& f) {
-    while (size > 0) {
-      std::uint64_t bytes = std::min(size, kPageBytes - at % kPageBytes);
-      f(at, bytes);
-      at += bytes;
-      size -= bytes;
-    }
-  }
-
   // f(word, its bits that are meant) of the pages that exist.
   template <class F>
-  void each_present(Addr address, std::uint64_t size, F&& f) const {
-    if (size == 0) return;
-    std::uint64_t at = address.value;
-    std::uint64_t last = at + std::min(size - 1, ~at);
-    pages_.each_between(at >> kPageBits, last >> kPageBits, [&](std::uint64_t number, Page& page) {
-      std::uint64_t begin = std::max(number << kPageBits, at);
-      std::uint64_t room = kPageBytes - begin % kPageBytes;
-      each_word(page, begin, std::min(room, last - begin + 1), f);
-    });
+  void each_present_word(Addr address, std::uint64_t size, F&& f) const {
+    each_present(
+        pages_, address.value, size,
+        [&f](Page& page, std::uint64_t at, std::uint64_t bytes) { each_word(page, at, bytes, f); });
   }
 
   // f(word, its bits that are meant) for bytes of one page.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dpdg/bring_near.h"
+#include "dpdg/byte_pages.h"
 #include "dpdg/page_table.h"
 #include "svd/trace/types.h"
 
@@ -39,14 +40,14 @@ class ByteShadow {
   template <class F>
   void update(Addr address, std::uint64_t size, F&& f) {
     each_page(address.value, size, [&](std::uint64_t begin, std::uint64_t bytes) {
-      update_page(pages_.make(begin >> kPageBits), begin, bytes, f);
+      update_page(pages_.make(begin >> kBytePageBits), begin, bytes, f);
     });
   }
 
   // The word of exactly these bytes, where it is kept as one; else null, and it takes an update().
   Word* single(Addr address, std::uint64_t size) {
     unsigned offset = address.value & 7;
-    Page& page = pages_.make(address.value >> kPageBits);
+    Page& page = pages_.make(address.value >> kBytePageBits);
     std::size_t index = address.value >> 3 & kCellMask;
     Cell& cell = page.cells[index];
     switch (page.split[index]) {
@@ -69,7 +70,7 @@ class ByteShadow {
   // Brings nearer what is asked for soon: the cell of a byte, and after that has come, its word.
   Spot prefetch_cell(Addr address) const {
     Spot spot;
-    spot.page_ = pages_.find(address.value >> kPageBits);
+    spot.page_ = pages_.find(address.value >> kBytePageBits);
     if (spot.page_ == nullptr) return spot;
     spot.index_ = address.value >> 3 & kCellMask;
     spot.offset_ = address.value & 7;
@@ -90,7 +91,7 @@ class ByteShadow {
 
   // The same of a byte.
   const Word* find(Addr address) const {
-    const Page* page = pages_.find(address.value >> kPageBits);
+    const Page* page = pages_.find(address.value >> kBytePageBits);
     if (page == nullptr) return nullptr;
     std::size_t index = address.value >> 3 & kCellMask;
     if (page->split[index] == kUnsplit) return &page->cells[index].word;
@@ -116,9 +117,10 @@ class ByteShadow {
   // update() where something was ever set.
   template <class F>
   void update_present(Addr address, std::uint64_t size, F&& f) {
-    each_present(address.value, size, [&](Page& page, std::uint64_t begin, std::uint64_t bytes) {
-      update_page(page, begin, bytes, f);
-    });
+    each_present(pages_, address.value, size,
+                 [&](Page& page, std::uint64_t begin, std::uint64_t bytes) {
+                   update_page(page, begin, bytes, f);
+                 });
   }
 
   // Calls f(Addr, length, word) for stretches of [address, address + size) that have one word that
@@ -133,14 +135,14 @@ class ByteShadow {
         if (!(word == Word{})) f(Addr(at), length, word);
       });
     };
-    each_present(address.value, size, visit_page);
+    each_present(pages_, address.value, size, visit_page);
   }
 
   // Whether there is a word that is not nothing.
   bool any(Addr address, std::uint64_t size) const {
     unsigned offset = address.value & 7;
     if (size <= 8 - offset) {
-      const Page* page = pages_.find(address.value >> kPageBits);
+      const Page* page = pages_.find(address.value >> kBytePageBits);
       if (page == nullptr) return false;
       std::size_t index = address.value >> 3 & kCellMask;
       if (page->split[index] == kUnsplit) return !(page->cells[index].word == Word{});
@@ -154,7 +156,7 @@ class ByteShadow {
   template <class F>
   void visit_all(F&& f) const {
     pages_.each([&](std::uint64_t number, const Page&) {
-      visit(Addr(number << kPageBits), kPageBytes, f);
+      visit(Addr(number << kBytePageBits), kBytePage, f);
     });
   }
 
@@ -163,7 +165,7 @@ class ByteShadow {
   template <class F>
   void update_all(F&& f) {
     pages_.each([&](std::uint64_t number, Page& page) {
-      update_page(page, number << kPageBits, kPageBytes, f);
+      update_page(page, number << kBytePageBits, kBytePage, f);
     });
   }
 
@@ -173,8 +175,6 @@ class ByteShadow {
   }
 
  private:
-  static constexpr unsigned kPageBits = 12;
-  static constexpr std::uint64_t kPageBytes = std::uint64_t{1} << kPageBits;
   static constexpr std::uint64_t kCellMask = 511;
   enum Split : std::uint8_t { kUnsplit, kHalves, kBytes };
 
@@ -238,29 +238,6 @@ class ByteShadow {
     const char* first = reinterpret_cast<const char*>(&what);
     bring_near(first);
     if (64 % sizeof what != 0) bring_near(first + sizeof what - 1);
-  }
-
-  // f(address, size) of what lies in one page.
-  template <class F>
-  static void each_page(std::uint64_t at, std::uint64_t size, F&& f) {
-    while (size > 0) {
-      std::uint64_t bytes = std::min(size, kPageBytes - (at & (kPageBytes - 1)));
-      f(at, bytes);
-      at += bytes;
-      size -= bytes;
-    }
-  }
-
-  // f(page, address, size) of what lies in each page that exists, by address.
-  template <class F>
-  void each_present(std::uint64_t at, std::uint64_t size, F&& f) const {
-    if (size == 0) return;
-    std::uint64_t last = at + std::min(size - 1, ~at);
-    pages_.each_between(at >> kPageBits, last >> kPageBits, [&](std::uint64_t number, Page& page) {
-      std::uint64_t begin = std::max(number << kPageBits, at);
-      std::uint64_t room = kPageBytes - (begin & (kPageBytes - 1));
-      f(page, begin, std::min(room, last - begin + 1));
-    });
   }
 
   // Cells are aligned; f(address, offset in the cell, length).
