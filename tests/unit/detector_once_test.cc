@@ -18,7 +18,7 @@ namespace {
 std::vector<Seq> raced(const std::string& events) {
   TempFile file;
   std::string head =
-      "svd-trace 1\nprocess engine=text\nvar x 4\nvar y 4\nvar o 4\nstmt 1 \"\"\nstmt 2 \"\"\n";
+      "svd-trace 1\nprocess engine=text\nvar x 4\nvar o 4\nstmt 1 \"\"\nstmt 2 \"\"\n";
   return DetectorRun(assembled(head + events, file)).raced();
 }
 
