@@ -35,6 +35,7 @@ ChannelId SyncModel::channel(std::uint64_t object, std::uint64_t part) {
 }
 
 void SyncModel::event(const Event& event, Moment now, OrderListener& listener) {
+  if (auto fresh = fresh_memory(event)) forget(*fresh);
   At at{index(event.thread), now, listener};
   std::visit([&](const auto& body) { on(at, body); }, event.body);
 }
@@ -197,6 +198,13 @@ void SyncModel::once(const At& at, const Sync& sync) {
       at.listener.release(caller, done, EdgeKind::kOrder, at.now);
   }
   if (sync.phase != Phase::kBegin) at.listener.acquire(at.thread, done, EdgeKind::kOrder, at.now);
+}
+
+// What lies there from now on has not been done yet.
+void SyncModel::forget(Range fresh) {
+  auto once = onces_.lower_bound(fresh.address);
+  while (once != onces_.end() && once->first.value - fresh.address.value < fresh.size)
+    once = onces_.erase(once);
 }
 
 }  // namespace svd

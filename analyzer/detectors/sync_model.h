@@ -14,7 +14,8 @@
 //   flags              the same; what a loop waits for, one had to wait for
 //
 // Known unsoundness: a failed unlock or destroy still releases; a signal orders all waits on the
-// condition that end after it. Atomic transactions (Atomic events) order nothing.
+// condition that end after it; an object passes on what was released to those whose memory it was
+// given. Atomic transactions (Atomic events) order nothing.
 #pragma once
 
 #include <map>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "detectors/touch.h"
+#include "dpdg/lifetimes.h"
 #include "svd/trace/event.h"
 #include "svd/trace/reader.h"
 
@@ -117,6 +119,7 @@ class SyncModel {
   void unlock(const At& at, Addr object);
   void barrier(const At& at, const Sync& sync);
   void once(const At& at, const Sync& sync);
+  void forget(Range fresh);
 
   static constexpr unsigned kAtomicsBits = 16;
 
@@ -128,7 +131,7 @@ class SyncModel {
   std::unordered_map<Key, ChannelId, KeyHash> channels_;
   std::unordered_map<Addr, Barrier> barriers_;
   std::map<std::pair<Addr, ThreadIndex>, std::uint64_t> rounds_;  // that threads wait for
-  std::unordered_map<Addr, Once> onces_;
+  std::map<Addr, Once> onces_;
 };
 
 }  // namespace svd

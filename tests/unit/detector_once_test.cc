@@ -56,5 +56,20 @@ TEST(Once, WhatItsDoerDoesLaterIsNotOrdered) {
               testing::ElementsAre(Seq(1)));
 }
 
+TEST(Once, WhatLiesWhereAnotherWasDoneIsNotDone) {
+  EXPECT_THAT(raced("T1 alloc o 4\n"
+                    "T1 once o phase=begin\n"
+                    "T1 once o phase=end\n"
+                    "T1 free o\n"
+                    "T1 alloc o 4\n"
+                    "T1 once o phase=begin\n"
+                    "T1 1 w x=1\n"
+                    "T1 once o phase=end\n"
+                    "T2 once o phase=begin\n"
+                    "T2 once o phase=end\n"
+                    "T2 2 r x=1\n"),
+              testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace svd::test
