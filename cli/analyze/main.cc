@@ -32,8 +32,7 @@ int analyze_or_slice(const Arguments& words) {
   if (slice == arguments.end()) return run_analyze(arguments);
   std::string criterion = slice->substr(std::min(slice->size(), std::strlen("--slice=")));
   arguments.erase(slice);
-  if (!criterion.empty()) arguments.push_back(criterion);
-  return run_slice(arguments);
+  return criterion.empty() ? run_slice(arguments) : run_slice_from(arguments, criterion);
 }
 
 constexpr std::array kVerbs{

@@ -47,9 +47,7 @@ Result<Explanation> explain(Explainer& explainer, const Words& words, const Slic
                        : explainer.explain(words.criterion, options, progress);
 }
 
-}  // namespace
-
-int run_slice(const Arguments& arguments) {
+int run(const Arguments& arguments, const std::optional<std::string>& criterion) {
   Command command("svd-analyze slice", "goes from a failure back to its causes");
   command.example("svd-analyze slice server.fb", "why did it crash?");
   command.example("svd-analyze slice server.fb log.c:44", "what led to the last time here");
@@ -61,7 +59,10 @@ int run_slice(const Arguments& arguments) {
   std::string path;
   Words words;
   add_trace(command, input);
-  command.app().add_option("CRITERION", words.criterion, "what to start from; see below");
+  if (criterion)
+    words.criterion = *criterion;
+  else
+    command.app().add_option("CRITERION", words.criterion, "what to start from; see below");
   add_choice(command.app(), "--format", words.format, {"text", "json", "dot", "graphml"}, "FORMAT",
              "a story as text or json; every instance as a drawing, dot or graphml");
   CLI::Option* forward = command.app().add_flag("--forward", words.forward,
@@ -120,6 +121,14 @@ int run_slice(const Arguments& arguments) {
   if (auto written = output->finish(); !written) return output_failed(command, written.error());
   tell(command, diagnostics);
   return exit_code(*trace, diagnostics);
+}
+
+}  // namespace
+
+int run_slice(const Arguments& arguments) { return run(arguments, std::nullopt); }
+
+int run_slice_from(const Arguments& arguments, const std::string& criterion) {
+  return run(arguments, criterion);
 }
 
 }  // namespace svd::cli

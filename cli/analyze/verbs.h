@@ -26,6 +26,8 @@ int run_recover(const Arguments& arguments);
 int run_reduce(const Arguments& arguments);
 int run_shell(const Arguments& arguments);
 int run_slice(const Arguments& arguments);
+// The same where no word is a criterion, because it has been said.
+int run_slice_from(const Arguments& arguments, const std::string& criterion);
 int run_verify(const Arguments& arguments);
 
 struct Verb {

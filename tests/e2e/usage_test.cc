@@ -123,6 +123,9 @@ TEST(Usage, WrongUseIsOneSentenceAndExitCode2) {
   const std::vector<WrongUse> cases{
       {{}, "a trace is missing"},
       {{"--fromat=json", trace}, "unknown option --fromat (did you mean '--format'?)"},
+      {{"--slice=writer"}, "TRACE is missing"},
+      {{"--depth", "5", "--slice=writer"}, "TRACE is missing"},
+      {{"--slice=writer", trace, "reader"}, "unexpected argument 'reader'"},
       {{"slice", trace, "writr"}, "no function is called 'writr'"},
       {{"slice", "--format=xml", trace}, "takes text, json, dot, graphml, not 'xml'"},
       {{"slice", "--order=all,some", trace}, "takes adjacent, all, unordered, none, not 'some'"},
