@@ -252,12 +252,15 @@ class Completion {
       }
     }
     finding.memory += fmt::format(", at {}", address - block.address);
-    std::vector<std::string_view> lines;
+    std::vector<std::string_view> lines;  // that accessed it in a way that has no name
     for (const FindingAccess& access : finding.accesses) {
-      finding.variable = better_name(finding.variable, member_at(access));
-      lines.push_back(access.place.text);
+      std::string name = member_at(access);
+      if (name.empty()) lines.push_back(access.place.text);
+      finding.variable = better_name(finding.variable, name);
     }
-    if (finding.variable.empty()) finding.variable = common_member(lines);
+    finding.variable = finding.variable.empty()
+                           ? common_member(lines)
+                           : better_name(finding.variable, other_spelling(finding.variable, lines));
   }
 
   // What several findings call the same by another object is called by one name.

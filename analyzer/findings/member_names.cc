@@ -132,4 +132,15 @@ std::string common_member(const std::vector<std::string_view>& lines) {
                        [&common](const std::string& s) { return common.contains(last_member(s)); });
 }
 
+std::string other_spelling(const std::string& name, const std::vector<std::string_view>& lines) {
+  if (depth_behind(name) > 0) return "";
+  for (std::string_view line : lines) {
+    std::set<std::string> spellings;
+    for (const std::string& expression : member_expressions(line))
+      if (last_member(expression) == last_member(name)) spellings.insert(expression);
+    if (spellings.size() == 1) return *spellings.begin();
+  }
+  return "";
+}
+
 }  // namespace svd

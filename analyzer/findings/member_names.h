@@ -36,4 +36,8 @@ std::string better_name(const std::string& one, const std::string& other);
 // Of those whose last member stands in every line that has any at all; "" unless that is one.
 std::string common_member(const std::vector<std::string_view>& lines);
 
+// What a line calls a member that has a name already: "s->cart" for "this->cart"; "" where none
+// tells, or several objects' in one line, or the name is of what lies behind the member.
+std::string other_spelling(const std::string& name, const std::vector<std::string_view>& lines);
+
 }  // namespace svd

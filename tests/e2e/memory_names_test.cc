@@ -34,5 +34,14 @@ TEST(MemoryNames, AreOfTheMemberThatLiesThere) {
   EXPECT_THAT(names, testing::IsSupersetOf({"ledger->total", "ledger->entries"}));
 }
 
+// Debug information names it in the member function only, where it is the object's that is called.
+TEST(MemoryNames, AreNotOfThisWhereALineSaysMore) {
+  Recording recording(program("till"), {"--chaos=3"});
+  json report =
+      json::parse(analyze({"--detectors=race-hb", "--format=json", recording.path()}).out);
+  ASSERT_FALSE(report["findings"].empty());
+  for (const json& finding : report["findings"]) EXPECT_EQ(finding["variable"], "till->coins");
+}
+
 }  // namespace
 }  // namespace svd::test

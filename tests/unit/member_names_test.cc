@@ -34,6 +34,14 @@ TEST(MemberNames, AreGuessedWhereOnlyOneIsPossible) {
   EXPECT_EQ(common_member({"s->cart.push_back(what); s->total += 1;"}), "");
 }
 
+TEST(MemberNames, CanHaveAnotherSpellingInALine) {
+  EXPECT_EQ(other_spelling("this->cart", {"n = total;", "s->cart.clear(), s->total = 0;"}),
+            "s->cart");
+  EXPECT_EQ(other_spelling("this->cart", {"s->cart = other->cart;"}), "");
+  EXPECT_EQ(other_spelling("this->cart", {"cart.clear(), s->total = 0;"}), "");
+  EXPECT_EQ(other_spelling("this->cart[...]", {"s->cart = nullptr;"}), "");
+}
+
 TEST(MemberNames, AreOfAllElements) {
   EXPECT_EQ(without_indexes("entries[58].value[...]"), "entries.value");
   EXPECT_EQ(without_indexes("a[b[1]].c"), "a.c");
