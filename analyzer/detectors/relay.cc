@@ -28,15 +28,31 @@ T wait(const std::atomic<T>& what, F&& holds) {
 
 }  // namespace
 
+Relay::Relay(const std::vector<Detector*>& detectors) {
+  for (Detector* detector : detectors) listeners_.emplace_back(*detector);
+  try {
+    for (Listener& listener : listeners_)
+      listener.thread = std::thread([this, &listener] { run(listener); });
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
 Relay::~Relay() {
-  if (followed_ != begun_) abandon();
+  abandon();
+  stop();
+}
+
+void Relay::stop() {
   stretch(begun_).chunk = nullptr;
   set(begun_, begun_ + 1);
-  thread_.join();
+  for (Listener& listener : listeners_)
+    if (listener.thread.joinable()) listener.thread.join();
 }
 
 void Relay::begin(const Chunk& chunk, Moment first) {
-  wait(finished_, [this](std::uint32_t finished) { return begun_ - finished < stretches_.size(); });
+  wait(finished_, [this](std::uint32_t finished) { return begun_ - finished < kStretches; });
   saying_ = &stretch(begun_);
   said_.steps = 0;
   said_first_ = first;
@@ -52,7 +68,9 @@ void Relay::hand_over() { set(saying_->handed_over, said_); }
 
 void Relay::begin_batch() {
   hand_over();
-  wait(told_, [this](std::uint32_t told) { return said_.notes + kBatch - told <= kRing; });
+  for (const Listener& listener : listeners_)
+    wait(listener.told,
+         [this](std::uint32_t told) { return said_.notes + kBatch - told <= kRing; });
 }
 
 void Relay::end(std::uint32_t steps) {
@@ -62,8 +80,12 @@ void Relay::end(std::uint32_t steps) {
 
 std::exception_ptr Relay::finish() {
   std::uint32_t number = finished_;
-  wait(followed_, [number](std::uint32_t followed) { return followed != number; });
-  std::exception_ptr failure = std::exchange(stretch(number).failure, nullptr);
+  std::exception_ptr failure;
+  for (Listener& listener : listeners_) {
+    wait(listener.followed, [number](std::uint32_t followed) { return followed != number; });
+    if (auto other = std::exchange(listener.failures[number % kStretches], nullptr))
+      failure = other;
+  }
   set(finished_, number + 1);
   return failure;
 }
@@ -71,28 +93,33 @@ std::exception_ptr Relay::finish() {
 void Relay::abandon() {
   if (saying_ == nullptr) return;
   end(kAbandoned);
-  wait(followed_, [this](std::uint32_t followed) { return followed == begun_; });
+  for (const Listener& listener : listeners_)
+    wait(listener.followed, [this](std::uint32_t followed) { return followed == begun_; });
 }
 
-// Walks a chunk behind who tells of it.
-class Relay::Listener {
+// Of a chunk by a listener, behind who tells of it.
+class Relay::Walk {
  public:
-  Listener(Relay& relay, Stretch& stretch)
-      : relay_(relay), stretch_(stretch), next_(stretch.first_note), ahead_(next_) {
+  Walk(const Relay& relay, const Stretch& stretch, Listener& listener)
+      : relay_(relay),
+        stretch_(stretch),
+        listener_(listener),
+        next_(stretch.first_note),
+        ahead_(next_) {
     said_.notes = next_;
   }
 
   void exec(const Exec& exec, Moment first) {
-    if (hear()) relay_.detector_.executed(exec, thread_, first);
+    if (hear()) listener_.detector.executed(exec, thread_, first);
   }
   void event(const Event& event, Moment) {
-    if (hear()) relay_.detector_.happened(event, thread_);
+    if (hear()) listener_.detector.happened(event, thread_);
   }
   // What comes after the last of them. After a failure nothing is listened to.
   void hear_rest() {
     step_ = kAll - 1;
     hear();
-    set(relay_.told_, next_);
+    set(listener_.told, next_);
   }
 
  private:
@@ -101,8 +128,8 @@ class Relay::Listener {
     while (said_.steps != kAbandoned) {
       while (next_ != said_.notes && relay_.notes_[next_ % kRing].at <= step_) {
         look_ahead();
-        if (!relay_.failed_) tell(relay_.notes_[next_ % kRing]);
-        if (++next_ % kBatch == 0) set(relay_.told_, next_);
+        if (!listener_.failed) tell(relay_.notes_[next_ % kRing]);
+        if (++next_ % kBatch == 0) set(listener_.told, next_);
       }
       if (step_ < said_.steps) {
         ++step_;
@@ -117,14 +144,14 @@ class Relay::Listener {
     std::uint32_t end = next_ + std::min(said_.notes - next_, kAhead);
     for (; ahead_ != end; ++ahead_) {
       if (const Note& note = relay_.notes_[ahead_ % kRing]; note.size != 0)
-        relay_.detector_.soon(note.address, note.shared);
+        listener_.detector.soon(note.address, note.shared);
       else
         bring_near(&relay_.words_[ahead_ % kRing]);
     }
   }
 
   void tell(const Note& note) {
-    Detector& detector = relay_.detector_;
+    Detector& detector = listener_.detector;
     if (note.size != 0) return detector.access(touch(note));
     const Word& word = relay_.words_[next_ % kRing];
     if (const auto* turn = std::get_if<Turn>(&word)) {
@@ -152,8 +179,9 @@ class Relay::Listener {
             note.shared};
   }
 
-  Relay& relay_;
-  Stretch& stretch_;
+  const Relay& relay_;
+  const Stretch& stretch_;
+  Listener& listener_;
   ThreadIndex thread_{};
   Said said_;
   std::uint32_t next_;   // note
@@ -161,20 +189,20 @@ class Relay::Listener {
   std::uint32_t step_ = 0;
 };
 
-void Relay::run() {
-  for (std::uint32_t number = 0;; set(followed_, ++number)) {
+void Relay::run(Listener& listener) {
+  for (std::uint32_t number = 0;; set(listener.followed, ++number)) {
     begun_.wait(number, std::memory_order_acquire);
-    Stretch& next = stretch(number);
+    const Stretch& next = stretch(number);
     if (next.chunk == nullptr) return;
-    Listener listener(*this, next);
+    Walk walk(*this, next, listener);
     try {
-      if (!failed_ && detector_.follows_execution())
-        next.chunk->walk(WithMoments(listener, *next.chunk, next.first));
-      listener.hear_rest();
+      if (!listener.failed && listener.detector.follows_execution())
+        next.chunk->walk(WithMoments(walk, *next.chunk, next.first));
+      walk.hear_rest();
     } catch (...) {
-      failed_ = true;
-      next.failure = std::current_exception();
-      listener.hear_rest();
+      listener.failed = true;
+      listener.failures[number % kStretches] = std::current_exception();
+      walk.hear_rest();
     }
   }
 }

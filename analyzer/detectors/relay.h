@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells another detector, in a thread of its own, all that it is told itself, in the same order: so
-// that the costly ones run beside the walk and each other. What executed and what happened they
-// see, if they follow it, because that thread walks the same decoded chunk, a little behind; only
-// what the walk makes of it is handed on, as short notes that say where in the chunk they belong.
-// The walk may be in the next chunk when it finishes one.
+// Tells other detectors, each in a thread of its own, all that it is told itself, in the same
+// order: so that the costly ones run beside the walk and each other. What executed and what
+// happened they see, if they follow it, because that thread walks the same decoded chunk, a little
+// behind; only what the walk makes of it is handed on, as short notes that say where in the chunk
+// they belong, and that all of them read. The walk may be in the next chunk when they finish one.
 //
 // One thread tells it, and may give it up in the middle of a chunk; any one thread waits for what
-// is finished. Until all is, the detector is used by its own thread only.
+// is finished. Until all is, a detector is used by its own thread only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <limits>
 #include <thread>
@@ -25,7 +27,8 @@ namespace svd {
 
 class Relay final : public Detector {
  public:
-  explicit Relay(Detector& detector) : detector_(detector), thread_([this] { run(); }) {}
+  // Either all of them follow execution, or none.
+  explicit Relay(const std::vector<Detector*>& detectors);
   ~Relay() override;
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
@@ -66,7 +69,10 @@ class Relay final : public Detector {
   void atomic_block(ThreadIndex thread, bool begins, Moment now) override {
     put_word(AtomicBlock{thread, begins, now});
   }
-  bool follows_execution() const override { return detector_.follows_execution(); }
+  bool follows_execution() const override {
+    return std::any_of(listeners_.begin(), listeners_.end(),
+                       [](const Listener& one) { return one.detector.follows_execution(); });
+  }
   void executed(const Exec&, ThreadIndex thread, Moment) override { step(thread); }
   void happened(const Event&, ThreadIndex thread) override { step(thread); }
   std::vector<RawFinding> findings() override { return {}; }
@@ -114,8 +120,18 @@ class Relay final : public Detector {
     const Chunk* chunk = nullptr;
     Moment first{};
     std::uint32_t first_note = 0;
-    std::exception_ptr failure{};
     std::atomic<Said> handed_over{};
+  };
+  static constexpr std::size_t kStretches = 2;
+  // A detector, and how far its thread is.
+  struct Listener {
+    explicit Listener(Detector& one) : detector(one) {}
+    Detector& detector;
+    alignas(kLine) std::atomic<std::uint32_t> told = 0;  // notes
+    std::atomic<std::uint32_t> followed = 0;             // stretches
+    std::array<std::exception_ptr, kStretches> failures{};
+    bool failed = false;  // known to the thread only
+    std::thread thread;
   };
 
   // Steps of what will not go on.
@@ -126,7 +142,7 @@ class Relay final : public Detector {
   // side waits. With batches of 1024 and an eighth of the ring the walk took 7.5 s of radix in
   // place of 6.4, on two processors that three threads want.
   static constexpr std::uint32_t kBatch = 4096;
-  static constexpr std::uint32_t kRing = 16 * kBatch;
+  static constexpr std::uint32_t kRing = 32 * kBatch;
 
   Note& put() {
     if (said_.notes % kBatch == 0) begin_batch();
@@ -144,28 +160,25 @@ class Relay final : public Detector {
     if (thread != said_thread_) put_word(Turn{said_thread_ = thread});
     if (++said_.steps % kBatch == 0) hand_over();
   }
-  Stretch& stretch(std::uint32_t number) { return stretches_[number % stretches_.size()]; }
+  Stretch& stretch(std::uint32_t number) { return stretches_[number % kStretches]; }
   void begin_batch();
   void hand_over();
   void end(std::uint32_t steps);
 
-  class Listener;
-  void run();
+  class Walk;
+  void run(Listener& listener);
+  void stop();
 
-  Detector& detector_;
   std::vector<Note> notes_ = std::vector<Note>(kRing);
   std::vector<Word> words_ = std::vector<Word>(kRing);
-  std::array<Stretch, 2> stretches_{};
+  std::array<Stretch, kStretches> stretches_{};
   alignas(kLine) Said said_;
   Stretch* saying_ = nullptr;  // the last one that has begun
   Moment said_first_{};
   ThreadIndex said_thread_{};
   alignas(kLine) std::atomic<std::uint32_t> begun_ = 0;  // stretches
-  alignas(kLine) std::atomic<std::uint32_t> told_ = 0;   // notes
-  std::atomic<std::uint32_t> followed_ = 0;              // stretches
-  bool failed_ = false;                                  // known to the thread only
   alignas(kLine) std::atomic<std::uint32_t> finished_ = 0;
-  std::thread thread_;  // last: it uses all the others
+  std::deque<Listener> listeners_;  // they stay where they are
 };
 
 }  // namespace svd

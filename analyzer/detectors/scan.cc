@@ -81,8 +81,9 @@ void Scan::divide() {
   auto apart = std::stable_partition(detectors_.begin(), detectors_.end(), std::not_fn(follows));
   if (any_wants_accesses_ && several_processors()) {
     if (apart == detectors_.end()) apart = detectors_.begin();
-    for (; apart != detectors_.end(); ++apart)
-      *apart = relays_.emplace_back(std::make_unique<Relay>(**apart)).get();
+    relay_.emplace(std::vector(apart, detectors_.end()));
+    detectors_.erase(apart, detectors_.end());
+    detectors_.push_back(&*relay_);
   }
   std::copy_if(detectors_.begin(), detectors_.end(), std::back_inserter(followers_), follows);
 }
@@ -107,7 +108,7 @@ void Scan::or_abandon(F&& f) {
   try {
     f();
   } catch (...) {
-    for (const auto& relay : relays_) relay->abandon();
+    if (relay_) relay_->abandon();
     throw;
   }
 }
@@ -115,16 +116,14 @@ void Scan::or_abandon(F&& f) {
 void Scan::tell(std::size_t index, const Chunk& chunk) {
   if (!divided_) divide();
   Moment first = moments_.first(index);
-  for (const auto& relay : relays_) relay->begin(chunk, first);
+  if (relay_) relay_->begin(chunk, first);
   chunk.walk(WithMoments(*this, chunk, first));
-  for (const auto& relay : relays_) relay->end();
+  if (relay_) relay_->end();
 }
 
 void Scan::finish() {
-  std::exception_ptr failure;
-  for (const auto& relay : relays_)
-    if (std::exception_ptr other = relay->finish()) failure = other;
-  if (failure) std::rethrow_exception(failure);
+  if (!relay_) return;
+  if (std::exception_ptr failure = relay_->finish()) std::rethrow_exception(failure);
 }
 
 inline void Scan::run(ThreadId thread) {

@@ -97,9 +97,9 @@ class Scan : private OrderListener {
   Descriptors descriptors_;
   AccessFilter filter_;
   Lifetimes lifetimes_;
-  std::vector<Detector*> detectors_;  // that are told here, relays to others among them
+  std::vector<Detector*> detectors_;  // that are told here, a relay to others among them
   std::vector<Detector*> followers_;  // those of them that follow execution
-  std::vector<std::unique_ptr<Relay>> relays_;
+  std::optional<Relay> relay_;
   bool divided_ = false;
   std::vector<SiteId> user_site_;  // of each thread: its last instruction in code of the user
   std::vector<std::uint32_t> system_call_;  // of each thread: the last one
