@@ -76,6 +76,8 @@ class Shadow {
     return cells(word) + (address.value % kWord >> kWidthBits[division(word)]);
   }
 
+  bool empty() const { return pages_.size() == 0; }
+
   // As if the bytes had never been touched.
   void clear(Addr address, std::uint64_t size) {
     each_word(address, size,

@@ -137,7 +137,10 @@ void UnitGraph::add(Past& past, UnitMember unit) {
 }
 
 void UnitGraph::accessed(UnitMember unit, const Touch& access) {
-  if (full()) return;
+  if (full()) {
+    if (!shadow_.empty()) close();
+    return;
+  }
   now_ = Mark(access);
   mark_ = 0;
   auto look = [&](Cell& cell, Addr, std::uint64_t) {
@@ -166,7 +169,6 @@ void UnitGraph::accessed(UnitMember unit, const Touch& access) {
   } else {
     shadow_.touch(access.address, access.size, look);
   }
-  if (full()) close();
 }
 
 // What many small pieces of memory were for goes back to the system: others run meanwhile.
